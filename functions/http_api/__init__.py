@@ -1,0 +1,1 @@
+"""The HTTP door: an API Gateway function over the memory service."""

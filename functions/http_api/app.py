@@ -1,0 +1,90 @@
+"""The function: an API Gateway event in, an answer out."""
+
+import os
+import re
+import uuid
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
+from aws_lambda_powertools.event_handler.api_gateway import Router
+
+# Importing these declares their operations.
+import http_api.documentation
+import http_api.routes  # noqa: F401
+from http_api.errors import MethodNotAllowed, NoSuchRoute, answer_to
+from http_api.operations import OPERATIONS, Event, Operation, read_id
+from memories.bootstrap import build_service
+from memories.config import Settings
+from memories.errors import InvalidInput
+from memories.service import MemoryService
+
+Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+
+# Memories are personal: no cache on the way keeps them, and no browser guesses their type.
+_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+
+
+def build_handler(service: MemoryService, settings: Settings) -> Handler:
+    """Return the Lambda handler over ``service``, for API Gateway's payload version 2.0.
+
+    The resolver keeps the event in its class, so call handlers from one thread at a time.
+    """
+    app = APIGatewayHttpResolver()
+    router = Router()
+    for operation in OPERATIONS:
+        router.route(operation.path, operation.method)(_bound(operation, service, settings, router))
+    app.include_router(router)
+    app.not_found(lambda error: answer_to(_unmatched(app.current_event.raw_event)))
+    app.exception_handler(Exception)(answer_to)
+
+    def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+        return stamped(app.resolve(event, context), event["headers"])
+
+    return handler
+
+
+def stamped(answer: dict[str, Any], request_headers: Mapping[str, str]) -> dict[str, Any]:
+    """Add the headers that every answer carries."""
+    sent = request_headers.get("x-request-id", "")
+    request_id = sent if _REQUEST_ID.fullmatch(sent) else str(uuid.uuid4())
+    return answer | {"headers": answer["headers"] | _HEADERS | {"X-Request-Id": request_id}}
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Answer one API Gateway request, by the settings in the environment."""
+    return _deployed()(event, context)
+
+
+@cache
+def _deployed() -> Handler:
+    settings = Settings.from_environment(os.environ)
+    return build_handler(build_service(settings), settings)
+
+
+def _bound(
+    operation: Operation, service: MemoryService, settings: Settings, router: Router
+) -> Callable[..., Response[str]]:
+    def endpoint(**path: str) -> Response[str]:
+        event = router.current_event.raw_event
+        return operation.handler(service=service, **operation.arguments(event, path, settings))
+
+    return endpoint
+
+
+def _unmatched(event: Event) -> Exception:
+    """Say why no route took the request."""
+    path, method = event["rawPath"], event["requestContext"]["http"]["method"]
+    candidates = [operation for operation in OPERATIONS if operation.pattern.fullmatch(path)]
+    if not candidates:
+        return NoSuchRoute()
+    if method in (operation.method for operation in candidates):
+        # The router takes only some characters in a path, so this one has an id that is none.
+        try:
+            read_id(path.rpartition("/")[2])
+        except InvalidInput as error:
+            return error
+    return MethodNotAllowed(sorted({operation.method for operation in candidates}))

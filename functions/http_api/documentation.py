@@ -1,0 +1,212 @@
+"""The API described: ``/openapi.json`` and ``/docs``, both made from the operations."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from aws_lambda_powertools.event_handler import Response
+from pydantic import BaseModel, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
+
+from http_api.errors import JSON
+from http_api.operations import OPERATIONS, Operation, operation
+from memories import __version__
+from memories.models import Memory, MemoryId
+from memories.service import MemoryService
+
+_DESCRIPTION = """\
+One shared memory for all of a person's AI agents: small, exact, inspectable records.
+
+Every answer carries `X-Request-Id`. Every error is JSON with `detail`: a string, or for 422 a list
+that says where each fault is and what to do."""
+
+_ERRORS = {
+    401: "No token, or not a valid one",
+    403: "The token does not allow this",
+    404: "No such memory, or not the caller's to see",
+    409: "Other writers kept winning; try again",
+    412: "The memory is at another version; it is in the answer",
+    413: "The body is larger than 1 MiB",
+    415: "The body is not sent as application/json",
+    422: "The input breaks a rule; nothing was done",
+    500: "A fault of the service",
+    503: "The store is unavailable; nothing was half-written",
+}
+
+
+class Error(BaseModel):
+    """What was wrong."""
+
+    detail: str
+
+
+class Fault(BaseModel):
+    """One fault in the input."""
+
+    type: str
+    loc: list[str | int]
+    msg: str
+
+
+class InvalidInputError(BaseModel):
+    """Every fault in the input."""
+
+    detail: list[Fault]
+
+
+class VersionMismatchError(BaseModel):
+    """What was wrong, and the memory as it is."""
+
+    detail: str
+    memory: Memory
+
+
+_ERROR_MODELS: dict[int, type[BaseModel]] = {412: VersionMismatchError, 422: InvalidInputError}
+
+
+@operation("GET", "/openapi.json", summary="This document", returns=None, authorised=False)
+def openapi(service: MemoryService) -> Response[str]:
+    return Response(status_code=200, content_type=JSON, body=document())
+
+
+@operation("GET", "/docs", summary="This document, to read", returns=None, authorised=False)
+def docs(service: MemoryService) -> Response[str]:
+    return Response(status_code=200, content_type="text/html; charset=utf-8", body=_page())
+
+
+@cache
+def document() -> str:
+    """Return the OpenAPI 3.1 document as JSON."""
+    return json.dumps(_Document().build(), ensure_ascii=False, separators=(",", ":"))
+
+
+@cache
+def _page() -> str:
+    # Imported here: the page's scripts weigh more than the rest of the function together.
+    from aws_lambda_powertools.event_handler.openapi import swagger_ui  # noqa: PLC0415
+
+    assets = Path(swagger_ui.__file__).parent
+    return swagger_ui.generate_swagger_html(
+        # A "</script>" in the document would end the script that holds it.
+        spec=document().replace("</", "<\\/"),
+        swagger_js=(assets / "swagger-ui-bundle.min.js").read_text(encoding="utf-8"),
+        swagger_css=(assets / "swagger-ui.min.css").read_text(encoding="utf-8"),
+        swagger_base_url="",
+        oauth2_config=None,
+    )
+
+
+class _Document:
+    """Builds the document, gathering the models' schemas as they are met."""
+
+    def __init__(self) -> None:
+        self.schemas: dict[str, Any] = {}
+
+    def build(self) -> dict[str, Any]:
+        paths: dict[str, Any] = {}
+        for described in OPERATIONS:
+            if described.returns is not None:
+                path = described.path.replace("<", "{").replace(">", "}")
+                paths.setdefault(path, {})[described.method.lower()] = self._operation(described)
+        return {
+            "openapi": "3.1.0",
+            "info": {"title": "memories", "version": __version__, "description": _DESCRIPTION},
+            "paths": paths,
+            "components": {
+                "schemas": self.schemas,
+                "securitySchemes": {
+                    "token": {
+                        "type": "http",
+                        "scheme": "bearer",
+                        "bearerFormat": "JWT",
+                        "description": "Needed in the cloud. On one machine there is none.",
+                    }
+                },
+            },
+        }
+
+    def _operation(self, operation: Operation) -> dict[str, Any]:
+        described: dict[str, Any] = {
+            "operationId": operation.handler.__name__,
+            "summary": operation.summary,
+            "parameters": [*self._parameters(operation)],
+            "responses": {
+                str(operation.status): {
+                    "description": "Success",
+                    "headers": _answer_headers(operation),
+                    "content": self._content(operation.returns, "serialization"),
+                }
+            },
+            # Either a token or, on one machine, nothing.
+            "security": [{"token": []}, {}] if operation.authorised else [],
+        }
+        if operation.body is not None:
+            described["requestBody"] = {
+                "required": True,
+                "content": self._content(operation.body, "validation"),
+            }
+        always = (401, 403, 500, 503) if operation.authorised else (500,)
+        for status in sorted({*always, *operation.errors}):
+            model = _ERROR_MODELS.get(status, Error)
+            if status == 503 and not operation.authorised:
+                model = operation.returns
+            described["responses"][str(status)] = {
+                "description": _ERRORS[status],
+                "content": self._content(model, "serialization"),
+            }
+        return described
+
+    def _parameters(self, operation: Operation) -> list[dict[str, Any]]:
+        parameters = []
+        if operation.takes_id:
+            parameters.append(
+                {
+                    "name": "memory_id",
+                    "in": "path",
+                    "required": True,
+                    "schema": self._schema(MemoryId, "validation"),
+                }
+            )
+        if operation.query is not None:
+            query = operation.query.model_json_schema()
+            for name, schema in query["properties"].items():
+                parameters.append({"name": name, "in": "query", "schema": schema})
+        if operation.precondition:
+            parameters.append(
+                _header("If-Match", 'Only if the memory is at this version, like `"3"`')
+            )
+        if operation.method == "POST":
+            parameters.append(
+                _header("Idempotency-Key", "Accepted, and not yet honoured: a repeat is stored")
+            )
+        parameters.append(_header("X-Request-Id", "Comes back in the answer"))
+        return parameters
+
+    def _content(self, model: Any, mode: JsonSchemaMode) -> dict[str, Any]:
+        return {JSON: {"schema": self._schema(model, mode)}}
+
+    def _schema(self, model: Any, mode: JsonSchemaMode) -> dict[str, Any]:
+        generated = TypeAdapter(model).json_schema(
+            mode=mode,
+            ref_template="#/components/schemas/{model}",
+            schema_generator=GenerateJsonSchema,
+        )
+        self.schemas |= generated.pop("$defs", {})
+        if isinstance(model, type) and issubclass(model, BaseModel):
+            self.schemas[model.__name__] = generated
+            return {"$ref": f"#/components/schemas/{model.__name__}"}
+        return generated
+
+
+def _header(name: str, description: str) -> dict[str, Any]:
+    return {"name": name, "in": "header", "schema": {"type": "string"}, "description": description}
+
+
+def _answer_headers(operation: Operation) -> dict[str, Any]:
+    names = ["X-Request-Id"]
+    if operation.returns is Memory:
+        names.append("ETag")
+        if operation.status == 201:
+            names.append("Location")
+    return {name: {"schema": {"type": "string"}} for name in names}

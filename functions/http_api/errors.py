@@ -1,0 +1,106 @@
+"""From errors to answers: the one table, and the one shape ``{"detail": …}``."""
+
+import json
+import logging
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from aws_lambda_powertools.event_handler import Response
+
+from memories.errors import (
+    DomainError,
+    InvalidInput,
+    MemoryNotFound,
+    MissingScope,
+    StoreUnavailable,
+    Unauthenticated,
+    VersionMismatch,
+    WriteConflict,
+)
+
+JSON = "application/json"
+MAX_BODY = 1024 * 1024
+"""The largest request body that is read, in bytes."""
+
+_log = logging.getLogger(__name__)
+
+
+class PayloadTooLarge(DomainError):
+    def __init__(self) -> None:
+        super().__init__(f"The body is larger than {MAX_BODY} bytes; send less at once")
+
+
+class UnsupportedMediaType(DomainError):
+    def __init__(self) -> None:
+        super().__init__(f"Send the body as JSON, with the header Content-Type: {JSON}")
+
+
+class NoSuchRoute(DomainError):
+    def __init__(self) -> None:
+        super().__init__("Not Found")
+
+
+class MethodNotAllowed(DomainError):
+    def __init__(self, allowed: list[str]) -> None:
+        self.allowed = ", ".join(allowed)
+        super().__init__(f"Method Not Allowed; use {self.allowed}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    status: int
+    detail: Callable[[Any], object] = str
+    beside: Callable[[Any], dict[str, object]] = field(default=lambda error: {})
+    headers: Callable[[Any], dict[str, str]] = field(default=lambda error: {})
+
+
+_RULES: dict[type[DomainError], _Rule] = {
+    Unauthenticated: _Rule(401, headers=lambda error: {"WWW-Authenticate": "Bearer"}),
+    MissingScope: _Rule(
+        403,
+        headers=lambda error: {
+            "WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{error.scope}"'
+        },
+    ),
+    MemoryNotFound: _Rule(404),
+    NoSuchRoute: _Rule(404),
+    MethodNotAllowed: _Rule(405, headers=lambda error: {"Allow": error.allowed}),
+    WriteConflict: _Rule(409),
+    VersionMismatch: _Rule(
+        412,
+        beside=lambda error: {"memory": error.current.model_dump()},
+        headers=lambda error: {"ETag": f'"{error.current.version}"'},
+    ),
+    PayloadTooLarge: _Rule(413),
+    UnsupportedMediaType: _Rule(415),
+    InvalidInput: _Rule(
+        422,
+        detail=lambda error: [
+            {"type": problem.type, "loc": problem.loc, "msg": problem.msg}
+            for problem in error.problems
+        ],
+    ),
+    StoreUnavailable: _Rule(503, headers=lambda error: {"Retry-After": str(error.retry_after)}),
+}
+
+
+def answer_to(error: Exception) -> Response[str]:
+    """Return the answer that tells the caller of ``error``, and nothing of what is inside."""
+    rule = _RULES.get(type(error))  # type: ignore[arg-type]
+    if rule is None:
+        # The message may hold what a person stored, so the log gets the place and the kind alone.
+        place = "".join(traceback.format_tb(error.__traceback__))
+        _log.error("unexpected %s\n%s", type(error).__qualname__, place)
+        return _answer(500, {"detail": "Internal Server Error"}, {})
+    if rule.status >= 500:
+        _log.error("%s: %s", type(error).__name__, type(error.__cause__).__name__)
+    return _answer(
+        rule.status, {"detail": rule.detail(error), **rule.beside(error)}, rule.headers(error)
+    )
+
+
+def _answer(status: int, body: dict[str, object], headers: dict[str, str]) -> Response[str]:
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    return Response(status_code=status, content_type=JSON, body=text, headers=headers)

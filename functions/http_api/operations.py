@@ -1,0 +1,197 @@
+"""Operations: each route declared once, for the router, the parsing and the documentation.
+
+Powertools' own validation is not used: it takes the first element of an array where one object
+is expected, reads form bodies as JSON, splits query values at commas and ignores what it does not
+know. Here a request is what it says, or is refused.
+"""
+
+import base64
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import parse_qsl
+
+from aws_lambda_powertools.event_handler import Response
+from pydantic import TypeAdapter, ValidationError
+
+from http_api.errors import JSON, MAX_BODY, PayloadTooLarge, UnsupportedMediaType
+from memories.config import Settings
+from memories.errors import InvalidInput, Problem, Unauthenticated
+from memories.models import MemoryId, MemoryQuery
+from memories.principal import Principal, principal_of
+from memories.validation import invalid_input
+
+Event = Mapping[str, Any]
+
+_MEMORY_ID: TypeAdapter[int] = TypeAdapter(MemoryId)
+_ENTITY_TAG = re.compile(r'\*|(?:W/)?"[^"]*"')
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One route: what it takes, what it answers, and the function that translates."""
+
+    method: str
+    path: str
+    handler: Callable[..., Response[str]]
+    summary: str
+    status: int
+    returns: Any
+    query: type[MemoryQuery] | None
+    body: Any
+    precondition: bool
+    authorised: bool
+    errors: tuple[int, ...]
+
+    @property
+    def takes_id(self) -> bool:
+        return "<memory_id>" in self.path
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The path with anything at all in place of its parameters."""
+        return re.compile(re.sub(r"<\w+>", "[^/]+", self.path), re.DOTALL)
+
+    @cached_property
+    def body_type(self) -> TypeAdapter[Any]:
+        return TypeAdapter(self.body)
+
+    def arguments(
+        self, event: Event, path: Mapping[str, str], settings: Settings
+    ) -> dict[str, Any]:
+        """Return the handler's arguments out of a payload 2.0 event. Raises DomainError."""
+        arguments: dict[str, Any] = {}
+        if self.authorised:
+            arguments["principal"] = _principal(event, settings)
+        if self.takes_id:
+            arguments["memory_id"] = read_id(path["memory_id"])
+        pairs = _query_pairs(event)
+        if self.query is not None:
+            arguments["query"] = _query(pairs, self.query)
+        elif pairs:
+            raise InvalidInput([_unknown_parameter(name) for name, _ in pairs])
+        if self.precondition:
+            arguments["expected_version"] = _expected_version(event)
+        if self.body is not None:
+            arguments["body"] = _body(event, self.body_type)
+        return arguments
+
+
+OPERATIONS: list[Operation] = []
+
+
+def operation(
+    method: str,
+    path: str,
+    *,
+    summary: str,
+    returns: Any,
+    status: int = 200,
+    query: type[MemoryQuery] | None = None,
+    body: Any = None,
+    precondition: bool = False,
+    authorised: bool = True,
+    errors: tuple[int, ...] = (),
+) -> Callable[[Callable[..., Response[str]]], Callable[..., Response[str]]]:
+    """Declare the decorated function as the handler of a route.
+
+    It is called with ``service`` and, as declared, ``principal``, ``memory_id``, ``query``,
+    ``expected_version`` and ``body``.
+    """
+
+    def declare(handler: Callable[..., Response[str]]) -> Callable[..., Response[str]]:
+        OPERATIONS.append(
+            Operation(
+                method=method,
+                path=path,
+                handler=handler,
+                summary=summary,
+                status=status,
+                returns=returns,
+                query=query,
+                body=body,
+                precondition=precondition,
+                authorised=authorised,
+                errors=errors,
+            )
+        )
+        return handler
+
+    return declare
+
+
+def read_id(text: str) -> int:
+    """Return the memory id that a path segment holds. Raises InvalidInput."""
+    try:
+        return _MEMORY_ID.validate_strings(text)
+    except ValidationError:
+        problem = Problem(
+            "memory_id", ("path", "memory_id"), "must be a whole number from 1 to 2^63-1"
+        )
+        raise InvalidInput([problem]) from None
+
+
+def _principal(event: Event, settings: Settings) -> Principal:
+    try:
+        claims = event["requestContext"]["authorizer"]["jwt"]["claims"]
+    except (KeyError, TypeError):
+        raise Unauthenticated("send a bearer token") from None
+    return principal_of(claims, settings.user_claim, settings.agent_claim)
+
+
+def _query_pairs(event: Event) -> list[tuple[str, str]]:
+    # Not queryStringParameters: there a repeated parameter is joined to its first by a comma.
+    try:
+        return parse_qsl(event.get("rawQueryString") or "", keep_blank_values=True, errors="strict")
+    except ValueError:
+        problem = Problem("query_encoding", ("query",), "must be percent-encoded UTF-8")
+        raise InvalidInput([problem]) from None
+
+
+def _query(pairs: list[tuple[str, str]], model: type[MemoryQuery]) -> MemoryQuery:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names = [name for name, _ in pairs]
+        repeated = [name for name in values if names.count(name) > 1]
+        raise InvalidInput(
+            [Problem("repeated", ("query", name), "must be given once") for name in repeated]
+        )
+    if unknown := values.keys() - model.model_fields.keys():
+        raise InvalidInput([_unknown_parameter(name) for name in sorted(unknown)])
+    try:
+        return model.model_validate_strings(values)
+    except ValidationError as error:
+        raise invalid_input(error, "query") from None
+
+
+def _unknown_parameter(name: str) -> Problem:
+    return Problem("extra_forbidden", ("query", name[:64]), "unknown query parameter; remove it")
+
+
+def _expected_version(event: Event) -> int | None:
+    tag = event["headers"].get("if-match")
+    if tag is None or tag == "*":
+        return None
+    if not _ENTITY_TAG.fullmatch(tag):
+        problem = Problem(
+            "if_match", ("header", "If-Match"), 'must be one version in double quotes, like "3"'
+        )
+        raise InvalidInput([problem])
+    # A tag that no version has, or a weak one, is well-formed and matches nothing.
+    return int(tag[1:-1]) if re.fullmatch(r'"[1-9][0-9]{0,18}"', tag) else 0
+
+
+def _body(event: Event, body_type: TypeAdapter[Any]) -> Any:
+    text = event.get("body") or ""
+    content = base64.b64decode(text) if event.get("isBase64Encoded") else text.encode()
+    if len(content) > MAX_BODY:
+        raise PayloadTooLarge
+    media_type = event["headers"].get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != JSON:
+        raise UnsupportedMediaType
+    try:
+        return body_type.validate_json(content)
+    except ValidationError as error:
+        raise invalid_input(error, "body") from None

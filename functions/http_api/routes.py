@@ -1,0 +1,141 @@
+"""The routes. Each translates: its arguments are read, one service call, the reply shaped."""
+
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler import Response
+from pydantic import BaseModel, Field, TypeAdapter
+
+from http_api.errors import JSON
+from http_api.operations import operation
+from memories.errors import StoreUnavailable
+from memories.models import MAX_BATCH, Memory, MemoryDraft, MemoryPatch, MemoryQuery, Page
+from memories.principal import Principal
+from memories.service import MemoryService
+
+Batch = Annotated[list[MemoryDraft], Field(min_length=1, max_length=MAX_BATCH)]
+
+_MEMORIES: TypeAdapter[list[Memory]] = TypeAdapter(list[Memory])
+
+
+class Health(BaseModel):
+    """The function runs."""
+
+    status: str = Field(examples=["ok"])
+
+
+class Readiness(BaseModel):
+    """Whether the function can serve, check by check."""
+
+    status: str = Field(examples=["ready", "not_ready"])
+    checks: dict[str, str] = Field(examples=[{"store": "ok"}])
+
+
+@operation(
+    "POST",
+    "/memories",
+    summary="Record a memory",
+    body=MemoryDraft,
+    returns=Memory,
+    status=201,
+    errors=(413, 415, 422),
+)
+def record_memory(service: MemoryService, principal: Principal, body: MemoryDraft) -> Response[str]:
+    memory = service.record(principal, body)
+    return _memory(memory, status=201, headers={"Location": f"/memories/{memory.id}"})
+
+
+@operation(
+    "POST",
+    "/memories/batch",
+    summary="Record up to 25 memories, all or none",
+    body=Batch,
+    returns=list[Memory],
+    status=201,
+    errors=(413, 415, 422),
+)
+def record_batch(
+    service: MemoryService, principal: Principal, body: list[MemoryDraft]
+) -> Response[str]:
+    memories = service.record_batch(principal, body)
+    return _json(_MEMORIES.dump_json(memories).decode(), status=201)
+
+
+@operation(
+    "GET",
+    "/memories",
+    summary="List and search memories",
+    query=MemoryQuery,
+    returns=Page,
+    errors=(422,),
+)
+def search_memories(
+    service: MemoryService, principal: Principal, query: MemoryQuery
+) -> Response[str]:
+    return _json(service.search(principal, query).model_dump_json())
+
+
+@operation(
+    "GET", "/memories/<memory_id>", summary="Read a memory", returns=Memory, errors=(404, 422)
+)
+def inspect_memory(service: MemoryService, principal: Principal, memory_id: int) -> Response[str]:
+    return _memory(service.inspect(principal, memory_id))
+
+
+@operation(
+    "PATCH",
+    "/memories/<memory_id>",
+    summary="Change the fields that are sent",
+    body=MemoryPatch,
+    returns=Memory,
+    precondition=True,
+    errors=(404, 409, 412, 413, 415, 422),
+)
+def revise_memory(
+    service: MemoryService,
+    principal: Principal,
+    memory_id: int,
+    body: MemoryPatch,
+    expected_version: int | None,
+) -> Response[str]:
+    return _memory(service.revise(principal, memory_id, body, expected_version))
+
+
+@operation(
+    "DELETE",
+    "/memories/<memory_id>",
+    summary="Retire a memory",
+    returns=Memory,
+    precondition=True,
+    errors=(404, 412, 422),
+)
+def retire_memory(
+    service: MemoryService, principal: Principal, memory_id: int, expected_version: int | None
+) -> Response[str]:
+    return _memory(service.retire(principal, memory_id, expected_version))
+
+
+@operation("GET", "/health", summary="Is it running?", returns=Health, authorised=False)
+def health(service: MemoryService) -> Response[str]:
+    return _json('{"status":"ok"}')
+
+
+@operation(
+    "GET", "/ready", summary="Can it serve?", returns=Readiness, authorised=False, errors=(503,)
+)
+def ready(service: MemoryService) -> Response[str]:
+    try:
+        service.check()
+    except StoreUnavailable:
+        return _json('{"status":"not_ready","checks":{"store":"failed"}}', status=503)
+    return _json('{"status":"ready","checks":{"store":"ok"}}')
+
+
+def _memory(
+    memory: Memory, status: int = 200, headers: dict[str, str] | None = None
+) -> Response[str]:
+    tag = {"ETag": f'"{memory.version}"'}
+    return _json(memory.model_dump_json(), status, tag | (headers or {}))
+
+
+def _json(body: str, status: int = 200, headers: dict[str, str] | None = None) -> Response[str]:
+    return Response(status_code=status, content_type=JSON, body=body, headers=headers)

@@ -1,0 +1,1 @@
+"""The one-machine server and the command line: the same functions, without a cloud."""

@@ -1,0 +1,71 @@
+"""The command line: ``memories serve``."""
+
+import argparse
+import dataclasses
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from local.server import CannotServe, serve
+from memories import __version__
+from memories.config import InvalidSetting, Settings
+from memories.stores.sqlite import UnusableDataFile
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code: 0 done, 1 could not, 2 wrongly called."""
+    try:
+        settings = Settings.from_environment(os.environ)
+        options = _parser(settings).parse_args(arguments)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C
+        serve(dataclasses.replace(settings, **vars(options)), _say)
+    except (CannotServe, InvalidSetting, UnusableDataFile) as error:
+        print(f"memories: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        pass  # It was told to stop, and has stopped.
+    return 0
+
+
+def _parser(settings: Settings) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="memories", description="A shared memory for AI agents, on one machine."
+    )
+    parser.add_argument("--version", action="version", version=f"memories {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="command")
+    command = commands.add_parser("serve", help="serve HTTP on this machine")
+    command.add_argument(
+        "--host",
+        default=settings.host,
+        help="loopback address to listen on, also MEMORIES_HOST (now: %(default)s)",
+    )
+    command.add_argument(
+        "--port",
+        type=_port,
+        default=settings.port,
+        help="port to listen on, 0 for any free one, also MEMORIES_PORT (now: %(default)s)",
+    )
+    command.add_argument(
+        "--data",
+        type=Path,
+        default=settings.data,
+        help="file that holds the memories, also MEMORIES_DATA (now: %(default)s)",
+    )
+    return parser
+
+
+def _port(text: str) -> int:
+    port = int(text) if text.isascii() and text.isdigit() else -1
+    if not 0 <= port <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port from 0 to 65535")
+    return port
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

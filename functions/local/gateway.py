@@ -1,0 +1,182 @@
+"""A gateway on one machine: what API Gateway does for the HTTP function, as an ASGI app.
+
+Each request becomes an event of payload version 2.0 for the real Lambda handler, so what runs here
+is what runs in the cloud. The gateway is also the authorizer: on loopback the user is ``local``.
+"""
+
+import asyncio
+import base64
+import json
+import uuid
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import parse_qsl
+
+from http_api.app import Handler, stamped
+from http_api.errors import JSON, MAX_BODY, PayloadTooLarge
+from memories.principal import SCOPES
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+LOCAL_USER = "local"
+LOCAL_AGENT = "local"
+
+_FOREIGN_HOST = "This server answers only to localhost, 127.0.0.1 and [::1]"
+_LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What Lambda tells a function of its invocation."""
+
+    aws_request_id: str
+    function_name: str = "memories-http-api"
+    memory_limit_in_mb: int = 512
+    invoked_function_arn: str = "arn:aws:lambda:local:000000000000:function:memories-http-api"
+
+
+class Gateway:
+    """ASGI application over a Lambda handler, which it calls from one thread of its own."""
+
+    def __init__(self, handler: Handler) -> None:
+        self._handler = handler
+        # The resolver in the handler keeps the event in its class: one request at a time.
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="lambda")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = _headers(scope["headers"])
+        if not _is_loopback(headers.get("host", "")):
+            answer = _refused(403, _FOREIGN_HOST, headers)
+        else:
+            try:
+                body = await _read(receive, headers)
+            except PayloadTooLarge as error:
+                answer = _refused(413, str(error), headers)
+            else:
+                answer = await self._invoke(_event(scope, headers, body))
+        await _reply(send, answer)
+
+    async def _invoke(self, event: dict[str, Any]) -> dict[str, Any]:
+        context = _Context(event["requestContext"]["requestId"])
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._worker, self._handler, event, context)
+
+    def close(self) -> None:
+        """Finish the request in work, and take no more."""
+        self._worker.shutdown()
+
+
+def _is_loopback(host: str) -> bool:
+    # A page in a browser can point a name of its own at 127.0.0.1, but cannot hide that name.
+    name = host if host.endswith("]") else host.rpartition(":")[0] or host
+    return name.lower() in _LOOPBACK_NAMES
+
+
+def _headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for name, value in raw:
+        key, text = name.decode("latin-1").lower(), _decoded(value)
+        headers[key] = f"{headers[key]},{text}" if key in headers else text
+    return headers
+
+
+def _decoded(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+async def _read(receive: Receive, headers: Mapping[str, str]) -> bytes:
+    """Return the body. Raises PayloadTooLarge before more than the allowed size is kept."""
+    declared = headers.get("content-length", "0")
+    if declared.isdigit() and int(declared) > MAX_BODY:
+        raise PayloadTooLarge
+    body = bytearray()
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > MAX_BODY:
+            raise PayloadTooLarge
+        if not message.get("more_body"):
+            return bytes(body)
+
+
+def _event(scope: Scope, headers: dict[str, str], body: bytes) -> dict[str, Any]:
+    now = datetime.now(UTC)
+    client = scope.get("client") or ("127.0.0.1", 0)
+    event: dict[str, Any] = {
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": scope["path"],
+        "rawQueryString": scope["query_string"].decode("latin-1"),
+        "headers": headers,
+        "requestContext": {
+            "accountId": "000000000000",
+            "apiId": "local",
+            "authorizer": {"jwt": {"claims": _claims(headers), "scopes": None}},
+            "domainName": headers.get("host", ""),
+            "domainPrefix": "local",
+            "http": {
+                "method": scope["method"],
+                "path": scope["path"],
+                "protocol": f"HTTP/{scope['http_version']}",
+                "sourceIp": client[0],
+                "userAgent": headers.get("user-agent", ""),
+            },
+            "requestId": str(uuid.uuid4()),
+            "routeKey": "$default",
+            "stage": "$default",
+            "time": now.strftime("%d/%b/%Y:%H:%M:%S +0000"),
+            "timeEpoch": int(now.timestamp() * 1000),
+        },
+        "isBase64Encoded": False,
+    }
+    if event["rawQueryString"]:
+        event["queryStringParameters"] = _joined(parse_qsl(event["rawQueryString"], True))
+    if body:
+        try:
+            event["body"] = body.decode()
+        except UnicodeDecodeError:
+            event |= {"body": base64.b64encode(body).decode(), "isBase64Encoded": True}
+    return event
+
+
+def _claims(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return what a verified token would say. On one machine the caller names its agent."""
+    return {
+        "sub": LOCAL_USER,
+        "client_id": headers.get("x-agent-id", LOCAL_AGENT),
+        "scope": " ".join(SCOPES),
+    }
+
+
+def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for name, value in pairs:
+        values[name] = f"{values[name]},{value}" if name in values else value
+    return values
+
+
+def _refused(status: int, detail: str, headers: Mapping[str, str]) -> dict[str, Any]:
+    # What was not read of this request is not to be taken for the next one.
+    refusal_headers = {"Content-Type": JSON, "Connection": "close"}
+    body = json.dumps({"detail": detail})
+    return stamped({"statusCode": status, "headers": refusal_headers, "body": body}, headers)
+
+
+async def _reply(send: Send, answer: dict[str, Any]) -> None:
+    body = answer.get("body") or ""
+    content = base64.b64decode(body) if answer.get("isBase64Encoded") else body.encode()
+    headers = [
+        (name.lower().encode("latin-1"), value.encode("latin-1"))
+        for name, value in answer["headers"].items()
+    ]
+    headers.append((b"content-length", str(len(content)).encode()))
+    await send({"type": "http.response.start", "status": answer["statusCode"], "headers": headers})
+    await send({"type": "http.response.body", "body": content})

@@ -1,0 +1,104 @@
+"""The one-machine server: a socket, the gateway behind it, and a clean stop."""
+
+import ipaddress
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from http_api.app import build_handler
+from local.gateway import Gateway, Receive, Scope, Send
+from memories.bootstrap import build_store
+from memories.config import Settings
+from memories.service import MemoryService
+
+# A request in work is given this long to finish when the server is told to stop, in seconds.
+STOP_TIMEOUT = 5
+
+
+class CannotServe(Exception):
+    """The server cannot start as asked; the text says why and what to do."""
+
+
+def serve(settings: Settings, say: Callable[[str], None]) -> None:
+    """Serve until interrupted or told to stop. Raises CannotServe, UnusableDataFile."""
+    listener = listen(settings.host, settings.port)
+    store = build_store(settings)
+    try:
+        gateway = Gateway(build_handler(MemoryService(store), settings))
+        address = url_of(listener)
+        say(f"memories listens on {address}")
+        say(f"data in {settings.data.resolve()}")
+        say(f"docs at {address}/docs")
+        server_for(gateway).run(sockets=[listener])
+    finally:
+        store.close()
+        listener.close()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens on a loopback address. Raises CannotServe."""
+    if not is_loopback(host):
+        raise CannotServe(
+            f"refused to listen on {host}: requests are not authenticated here, so anyone who "
+            "reaches that address could read and change the memories. Use 127.0.0.1, or deploy."
+        )
+    try:
+        (family, kind, protocol, _, address), *_ = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM
+        )
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(2048)
+    except (OSError, OverflowError) as error:
+        raise CannotServe(f"cannot listen on {host} port {port}: {error}") from error
+    return listener
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def url_of(listener: socket.socket) -> str:
+    host, port, *_ = listener.getsockname()
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def server_for(gateway: Gateway) -> uvicorn.Server:
+    """Return a server for the gateway, to be run on a socket of its own."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            _application(gateway),
+            log_level="warning",
+            # A query string may hold what a person is looking for, so no line is logged for it.
+            access_log=False,
+            server_header=False,
+            date_header=True,
+            timeout_graceful_shutdown=STOP_TIMEOUT,
+            lifespan="on",
+        )
+    )
+
+
+def _application(gateway: Gateway) -> Callable[..., object]:
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await _lifespan(gateway, receive, send)
+        elif scope["type"] == "http":
+            await gateway(scope, receive, send)
+
+    return application
+
+
+async def _lifespan(gateway: Gateway, receive: Receive, send: Send) -> None:
+    await receive()
+    await send({"type": "lifespan.startup.complete"})
+    await receive()
+    gateway.close()
+    await send({"type": "lifespan.shutdown.complete"})

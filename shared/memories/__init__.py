@@ -1,0 +1,3 @@
+"""A shared memory for AI agents: the domain, its service and its stores."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,46 @@
+"""Settings, read once from the environment into a frozen object."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+PREFIX = "MEMORIES_"
+
+
+class InvalidSetting(Exception):
+    """A setting has a value that it cannot have."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the service is set up. Each field is the variable of its name, as in MEMORIES_DATA."""
+
+    # The one-machine server.
+    host: str = "127.0.0.1"
+    port: int = 8000
+    data: Path = Path("memories.db")
+    # The claims of a verified token that name the user and the agent.
+    user_claim: str = "sub"
+    agent_claim: str = "client_id"
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Self:
+        """Read the settings; a variable that is not set, or is empty, means the default.
+
+        Raises InvalidSetting.
+        """
+        given = {}
+        for field in dataclasses.fields(cls):
+            variable = PREFIX + field.name.upper()
+            if text := environment.get(variable):
+                given[field.name] = _value(variable, text, type(field.default))
+        return cls(**given)
+
+
+def _value(variable: str, text: str, kind: type) -> object:
+    try:
+        return kind(text)
+    except ValueError:
+        raise InvalidSetting(f"{variable} is {text!r}, which is no {kind.__name__}") from None

@@ -1,0 +1,84 @@
+"""What can go wrong, each kind a class that carries its facts.
+
+The text of an error is for the person or agent who caused it: what is wrong and what to do. No
+class knows HTTP or MCP; each door has one table that maps these classes to its answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memories.models import Memory
+
+
+class DomainError(Exception):
+    """Base of every error that a caller is told about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One fault in an input: a stable ``type``, where it is, and what to do about it."""
+
+    type: str
+    loc: tuple[str | int, ...]
+    msg: str
+
+
+class InvalidInput(DomainError):
+    """The input breaks a rule; nothing was done."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(problem.msg for problem in problems))
+
+
+class Unauthenticated(DomainError):
+    """Nobody is known to be asking."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"Not authenticated: {reason}")
+
+
+class MissingScope(DomainError):
+    """The token does not allow this operation."""
+
+    def __init__(self, scope: str) -> None:
+        self.scope = scope
+        super().__init__(f"This needs the scope {scope}")
+
+
+class MemoryNotFound(DomainError):
+    """No such memory, or it is deleted, or the caller may not see it: not to be told apart."""
+
+    def __init__(self, memory_id: int) -> None:
+        self.memory_id = memory_id
+        super().__init__("Memory not found")
+
+
+class VersionMismatch(DomainError):
+    """The memory is not at the version the caller expected; ``current`` is what it is."""
+
+    def __init__(self, current: Memory) -> None:
+        self.current = current
+        super().__init__(
+            f"Memory is at version {current.version}, not at the one you expected; "
+            "look at it as it is now, then decide again"
+        )
+
+
+class WriteConflict(DomainError):
+    """Other writers kept winning for as many tries as a request may make."""
+
+    def __init__(self) -> None:
+        super().__init__("Memory was modified by another request")
+
+
+class StoreUnavailable(DomainError):
+    """The store failed; nothing was half-written. ``retry_after`` is in seconds."""
+
+    def __init__(self, retry_after: int = 1) -> None:
+        self.retry_after = retry_after
+        super().__init__("The store is unavailable; try again")

@@ -1,0 +1,192 @@
+"""The memory, its drafts and patches, the query and the page.
+
+The types that carry a rule are named once here; both doors take them, so neither can differ.
+"""
+
+import re
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+)
+from pydantic_core import PydanticCustomError
+
+from memories.text import forbidden_character, is_blank
+
+MAX_ID = 2**63 - 1
+MAX_LIMIT = 100
+MAX_TAGS = 20
+MAX_BATCH = 25
+
+
+def timestamp(moment: datetime) -> str:
+    """Write an aware UTC ``moment`` as every surface shows it, in microseconds with a Z."""
+    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def _plain_text(text: str) -> str:
+    if forbidden := forbidden_character(text):
+        raise PydanticCustomError(
+            "forbidden_character", "must not hold the character {name}", {"name": forbidden}
+        )
+    return text
+
+
+def _not_blank(text: str) -> str:
+    if is_blank(text):
+        raise PydanticCustomError("blank", "must not be empty or only white space")
+    return text
+
+
+def _not_empty_filter(text: str) -> str:
+    if is_blank(text):
+        raise PydanticCustomError("blank", "filter cannot be empty")
+    return text
+
+
+def _distinct_tags(tags: list[str]) -> list[str]:
+    distinct = list(dict.fromkeys(tags))
+    if not 1 <= len(distinct) <= MAX_TAGS:
+        raise PydanticCustomError(
+            "tag_count", "must hold 1 to {most} different tags", {"most": MAX_TAGS}
+        )
+    return distinct
+
+
+def _digits(value: object, info: ValidationInfo) -> object:
+    # Pydantic reads "1.0", "1_000" and " 7" as integers; an id or a limit in a URL is digits.
+    if info.mode != "string":
+        return value
+    if not re.fullmatch(r"-?[0-9]{1,100}", str(value)):
+        raise PydanticCustomError("int_parsing", "must be a whole number written in digits")
+    return int(str(value))
+
+
+def _capped(limit: int) -> int:
+    return min(limit, MAX_LIMIT)
+
+
+Content = Annotated[
+    str,
+    Field(min_length=1, max_length=8_000, description="The text to remember, kept exactly as sent"),
+    AfterValidator(_plain_text),
+    AfterValidator(_not_blank),
+]
+Tag = Annotated[
+    str,
+    Field(min_length=1, max_length=64),
+    AfterValidator(_plain_text),
+    AfterValidator(_not_blank),
+]
+Tags = Annotated[
+    list[Tag],
+    Field(
+        json_schema_extra={"minItems": 1},
+        description=f"1 to {MAX_TAGS} different tags; the order is kept, a repeat is dropped",
+    ),
+    AfterValidator(_distinct_tags),
+]
+MemoryType = Literal["preference", "fact", "identity", "event"]
+Status = Literal["active", "invalid", "deleted"]
+EditableStatus = Literal["active", "invalid"]
+Sort = Literal["id", "created_at", "updated_at", "last_accessed_at"]
+MemoryId = Annotated[int, BeforeValidator(_digits), Field(ge=1, le=MAX_ID)]
+FilterText = Annotated[
+    str, Field(max_length=256), AfterValidator(_plain_text), AfterValidator(_not_empty_filter)
+]
+Limit = Annotated[int, BeforeValidator(_digits), Field(ge=1), AfterValidator(_capped)]
+Offset = Annotated[int, BeforeValidator(_digits), Field(ge=0, le=MAX_ID)]
+Timestamp = Annotated[
+    str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-04-06T14:12:00.000000Z"])
+]
+
+
+def _without_null_defaults(schema: dict[str, Any]) -> None:
+    # The None below stands for "not sent"; to a client it is no value at all.
+    for field in schema["properties"].values():
+        if field.get("default", ...) is None:
+            del field["default"]
+
+
+class _Input(BaseModel):
+    # Strict: a number sent as a string is a mistake to be told, not to be guessed at.
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, json_schema_extra=_without_null_defaults
+    )
+
+
+class MemoryDraft(_Input):
+    """A memory to record."""
+
+    content: Content
+    tags: Tags
+    memory_type: MemoryType = "fact"
+    status: EditableStatus = "active"
+
+
+class MemoryPatch(_Input):
+    """The fields to change. One that is not sent keeps its value; null is refused."""
+
+    content: Content = Field(default=None)
+    tags: Tags = Field(default=None)
+    memory_type: MemoryType = Field(default=None)
+    status: EditableStatus = Field(default=None)
+
+    def changes(self) -> dict[str, Any]:
+        """Return the fields that were sent, by name."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class MemoryQuery(_Input):
+    """Which memories, in which order, and which part of them. Filters compose with AND."""
+
+    status: Status = Field(
+        default=None, description="Only this status. Without it: everything but deleted"
+    )
+    memory_type: MemoryType = Field(default=None, description="Only this type")
+    tag: FilterText = Field(default=None, description="Only memories with exactly this tag")
+    q: FilterText = Field(
+        default=None,
+        description="Only memories that hold this text in their content or in one of their tags; "
+        "case is ignored, and no character is special",
+    )
+    sort: Sort = Field(
+        default="id",
+        description="By id, oldest first; or by a time, newest first, never accessed last",
+    )
+    limit: Limit = Field(default=10, description="Page size; above 100 it is served as 100")
+    offset: Offset = Field(default=0, description="How many matches to skip")
+
+
+class Memory(BaseModel):
+    """One record, as every surface shows it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: int = Field(ge=1)
+    content: str
+    tags: list[str]
+    created_at: Timestamp
+    updated_at: Timestamp
+    last_accessed_at: Timestamp | None
+    memory_type: MemoryType
+    status: Status
+    version: int = Field(ge=1)
+
+
+class Page(BaseModel):
+    """A part of the matches, and how many there are in all."""
+
+    model_config = ConfigDict(frozen=True)
+
+    items: list[Memory]
+    total: int = Field(ge=0, description="Every match the caller may see, on any page")
+    limit: int = Field(ge=1, le=MAX_LIMIT)
+    offset: int = Field(ge=0)
+    has_more: bool = Field(description="Whether matches follow this page")

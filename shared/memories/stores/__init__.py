@@ -1,0 +1,1 @@
+"""Where records are kept: one port, and the stores behind it."""

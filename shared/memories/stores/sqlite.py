@@ -1,0 +1,290 @@
+"""The embedded store: one SQLite file, for one machine, shared by its processes.
+
+A write that a client is told of is synced to the disk before it is acknowledged. An access time
+is not worth a sync: after a power cut the last few may be older, and nothing else.
+"""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from memories.errors import StoreUnavailable
+from memories.stores.port import ConditionFailed, NewRecord, Record, Selection
+from memories.stores.sqlite_schema import APPLICATION_ID, MIGRATIONS
+from memories.text import search_text
+
+# Wait this long for another process's write before giving up, in seconds.
+BUSY_TIMEOUT = 5.0
+
+# The full-text index holds sequences of three characters; shorter texts are looked for by a scan.
+_TRIGRAM = 3
+
+_COLUMNS = (
+    "id, content, tags, created_at, updated_at, last_accessed_at, memory_type, status, version, "
+    "agent_id"
+)
+_ORDER = {
+    "id": "id",
+    "created_at": "created_at DESC, id DESC",
+    "updated_at": "updated_at DESC, id DESC",
+    # NULL sorts below every text, so never accessed comes last.
+    "last_accessed_at": "last_accessed_at DESC, id DESC",
+}
+_EXISTS = "user_id = :user_id AND id = :id"
+_NOT_DELETED = "status <> 'deleted'"
+
+
+class UnusableDataFile(Exception):
+    """The data file cannot be opened, or is not one that this version can use."""
+
+
+class SqliteStore:
+    """Store over one connection, which its threads take in turn."""
+
+    def __init__(self, path: Path | str, busy_timeout: float = BUSY_TIMEOUT) -> None:
+        """Open or create the file at ``path``. Raises UnusableDataFile."""
+        self._lock = Lock()
+        try:
+            _create_private(Path(path))
+            self._connection = sqlite3.connect(
+                path, timeout=busy_timeout, isolation_level=None, check_same_thread=False
+            )
+            self._prepare()
+        except (OSError, sqlite3.Error) as error:
+            raise UnusableDataFile(f"cannot use {path} as the data file: {error}") from error
+
+    def create(self, user_id: str, drafts: Sequence[NewRecord]) -> list[Record]:
+        with self._transaction(durable=True):
+            last_id = self._reserve(user_id, len(drafts), drafts[0].created_at)
+            first_id = last_id - len(drafts) + 1
+            return [self._insert(user_id, first_id + n, draft) for n, draft in enumerate(drafts)]
+
+    def get(self, user_id: str, memory_id: int) -> Record | None:
+        with self._transaction(writes=False):
+            return self._find(user_id, memory_id)
+
+    def access(self, user_id: str, memory_id: int, accessed_at: str) -> Record | None:
+        with self._transaction():
+            row = self._one(
+                f"UPDATE memories SET last_accessed_at = :at WHERE {_EXISTS} AND {_NOT_DELETED} "
+                f"RETURNING {_COLUMNS}",
+                {"user_id": user_id, "id": memory_id, "at": accessed_at},
+            )
+        return _record(row) if row else None
+
+    def update(
+        self, user_id: str, memory_id: int, version: int, changes: Mapping[str, Any], at: str
+    ) -> Record:
+        values = dict(changes)
+        if "tags" in values:
+            values["tags"] = _json(values["tags"])
+        assignments = "".join(f"{name} = :{name}, " for name in values)
+        with self._transaction(durable=True):
+            row = self._one(
+                f"UPDATE memories SET {assignments} version = version + 1, updated_at = :at "
+                f"WHERE {_EXISTS} AND {_NOT_DELETED} AND version = :expected "
+                f"RETURNING {_COLUMNS}",
+                {"user_id": user_id, "id": memory_id, "expected": version, "at": at, **values},
+            )
+            if row is None:
+                raise ConditionFailed(self._find(user_id, memory_id))
+            record = _record(row)
+            if "content" in changes or "tags" in changes:
+                self._index(user_id, record)
+            return record
+
+    def retire(self, user_id: str, memory_id: int, version: int | None) -> Record:
+        with self._transaction(durable=True):
+            row = self._one(
+                f"UPDATE memories SET status = 'deleted' WHERE {_EXISTS} AND {_NOT_DELETED} "
+                f"AND (:expected IS NULL OR version = :expected) RETURNING {_COLUMNS}",
+                {"user_id": user_id, "id": memory_id, "expected": version},
+            )
+            if row is None:
+                raise ConditionFailed(self._find(user_id, memory_id))
+            return _record(row)
+
+    def page(
+        self, user_id: str, selection: Selection, accessed_at: str
+    ) -> tuple[list[Record], int]:
+        where, values = _filter(user_id, selection)
+        # One transaction: no write of another process falls between the count and the refresh.
+        with self._transaction():
+            (total,) = self._one(f"SELECT count(*) FROM memories WHERE {where}", values)
+            row_ids = [
+                row_id
+                for (row_id,) in self._connection.execute(
+                    f"SELECT row_id FROM memories WHERE {where} "
+                    f"ORDER BY {_ORDER[selection.sort]} LIMIT :limit OFFSET :offset",
+                    values,
+                )
+            ]
+            rows = self._connection.execute(
+                "UPDATE memories SET last_accessed_at = ? "
+                f"WHERE row_id IN ({', '.join('?' * len(row_ids))}) RETURNING row_id, {_COLUMNS}",
+                (accessed_at, *row_ids),
+            ).fetchall()
+        found = {row[0]: _record(row[1:]) for row in rows}
+        return [found[row_id] for row_id in row_ids], total
+
+    def check(self) -> None:
+        # Even reading a memory writes its access time, so ready means that it can be written.
+        with self._transaction():
+            self._one("SELECT 1 FROM users LIMIT 1", {})
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    def _prepare(self) -> None:
+        # The mode is kept in the file; asking for it again while others write could be refused.
+        if self._one("PRAGMA journal_mode", {}) != ("wal",):
+            self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA foreign_keys = ON")
+        self._connection.execute("PRAGMA temp_store = MEMORY")
+        self._connection.execute("PRAGMA cache_size = -65536")  # KiB
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            self._migrate()
+            self._connection.execute("COMMIT")
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+
+    def _migrate(self) -> None:
+        (done,) = self._one("PRAGMA user_version", {})
+        (application,) = self._one("PRAGMA application_id", {})
+        (tables,) = self._one("SELECT count(*) FROM sqlite_schema", {})
+        if tables and application != APPLICATION_ID:
+            raise sqlite3.DatabaseError("it is another program's database")
+        if done > len(MIGRATIONS):
+            raise sqlite3.DatabaseError("it was written by a newer version of memories")
+        for statements in MIGRATIONS[done:]:
+            for statement in statements:
+                self._connection.execute(statement)
+        self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        self._connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+
+    @contextmanager
+    def _transaction(self, writes: bool = True, durable: bool = False) -> Iterator[None]:
+        with self._lock:
+            try:
+                self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+                # IMMEDIATE: a transaction that reads first and writes later could not wait.
+                self._connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+                yield
+                self._connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                raise StoreUnavailable from error
+            finally:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+
+    def _one(self, statement: str, values: Mapping[str, Any]) -> Any:
+        rows = self._connection.execute(statement, values).fetchall()
+        return rows[0] if rows else None
+
+    def _find(self, user_id: str, memory_id: int) -> Record | None:
+        row = self._one(
+            f"SELECT {_COLUMNS} FROM memories WHERE {_EXISTS}",
+            {"user_id": user_id, "id": memory_id},
+        )
+        return _record(row) if row else None
+
+    def _reserve(self, user_id: str, count: int, at: str) -> int:
+        (last_id,) = self._one(
+            "INSERT INTO users (user_id, created_at, last_id) VALUES (:user_id, :at, :count) "
+            "ON CONFLICT (user_id) DO UPDATE SET last_id = last_id + :count RETURNING last_id",
+            {"user_id": user_id, "at": at, "count": count},
+        )
+        assert isinstance(last_id, int)
+        return last_id
+
+    def _insert(self, user_id: str, memory_id: int, draft: NewRecord) -> Record:
+        row_id, *row = self._one(
+            f"INSERT INTO memories (user_id, search_text, {_COLUMNS}) VALUES (:user_id, "
+            ":search_text, :id, :content, :tags, :at, :at, NULL, :memory_type, :status, 1, "
+            f":agent_id) RETURNING row_id, {_COLUMNS}",
+            {
+                "user_id": user_id,
+                "search_text": search_text(draft.content, draft.tags),
+                "id": memory_id,
+                "content": draft.content,
+                "tags": _json(draft.tags),
+                "at": draft.created_at,
+                "memory_type": draft.memory_type,
+                "status": draft.status,
+                "agent_id": draft.agent_id,
+            },
+        )
+        self._insert_tags(user_id, row_id, draft.tags)
+        return _record(row)
+
+    def _index(self, user_id: str, record: Record) -> None:
+        (row_id,) = self._one(
+            f"UPDATE memories SET search_text = :text WHERE {_EXISTS} RETURNING row_id",
+            {
+                "user_id": user_id,
+                "id": record.id,
+                "text": search_text(record.content, record.tags),
+            },
+        )
+        self._connection.execute("DELETE FROM memory_tags WHERE row_id = ?", (row_id,))
+        self._insert_tags(user_id, row_id, record.tags)
+
+    def _insert_tags(self, user_id: str, row_id: int, tags: Sequence[str]) -> None:
+        self._connection.executemany(
+            "INSERT INTO memory_tags (user_id, tag, row_id) VALUES (?, ?, ?)",
+            [(user_id, tag, row_id) for tag in tags],
+        )
+
+
+def _filter(user_id: str, selection: Selection) -> tuple[str, dict[str, Any]]:
+    clauses = ["user_id = :user_id"]
+    values: dict[str, Any] = {
+        "user_id": user_id,
+        "limit": selection.limit,
+        "offset": selection.offset,
+    }
+    if selection.status is None:
+        clauses.append(_NOT_DELETED)
+    else:
+        clauses.append("status = :status")
+        values["status"] = selection.status
+    if selection.memory_type is not None:
+        clauses.append("memory_type = :memory_type")
+        values["memory_type"] = selection.memory_type
+    if selection.tag is not None:
+        clauses.append(
+            "row_id IN (SELECT row_id FROM memory_tags WHERE user_id = :user_id AND tag = :tag)"
+        )
+        values["tag"] = selection.tag
+    if selection.text is not None and len(selection.text) >= _TRIGRAM:
+        clauses.append(
+            "row_id IN (SELECT rowid FROM memory_search WHERE memory_search MATCH :text)"
+        )
+        values["text"] = '"' + selection.text.replace('"', '""') + '"'
+    elif selection.text is not None:
+        clauses.append("instr(search_text, :text)")
+        values["text"] = selection.text
+    return " AND ".join(clauses), values
+
+
+def _record(row: Sequence[Any]) -> Record:
+    memory_id, content, tags, *rest = row
+    return Record(memory_id, content, tuple(json.loads(tags)), *rest)
+
+
+def _json(tags: Sequence[str]) -> str:
+    return json.dumps(tags, ensure_ascii=False)
+
+
+def _create_private(path: Path) -> None:
+    # Memories are personal: only the owner of the process may read a file that it creates.
+    if str(path) != ":memory:":
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))

@@ -1,0 +1,33 @@
+"""From what pydantic found to what the caller is told: one wording for both doors."""
+
+import re
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from memories.errors import InvalidInput, Problem
+
+# Pydantic's own wording is kept where it says what to do; these did not.
+_MESSAGES = {
+    "extra_forbidden": "unknown field; remove it",
+    "missing": "required",
+    "string_unicode": "must not hold a lone surrogate",
+}
+
+_SUBJECT = re.compile("^(Input|String|List|Data) should ")
+
+
+def invalid_input(error: ValidationError, *where: str | int) -> InvalidInput:
+    """Return the domain error for ``error``, each problem located under ``where``.
+
+    Never repeats the input: it may be long, and it may be private.
+    """
+    found = error.errors(include_url=False, include_context=False)
+    return InvalidInput([_problem(item, where) for item in found])
+
+
+def _problem(item: ErrorDetails, where: tuple[str | int, ...]) -> Problem:
+    kind, loc = item["type"], (*where, *item["loc"])
+    if item["input"] is None:
+        return Problem("null", loc, "must not be null; leave it out instead")
+    return Problem(kind, loc, _MESSAGES.get(kind) or _SUBJECT.sub("must ", item["msg"]))
