@@ -34,7 +34,7 @@ def build_handler(service: MemoryService, settings: Settings) -> Handler:
     The resolver keeps the event in its class, so call handlers from one thread at a time.
     """
     app = APIGatewayHttpResolver()
-    router = Router()
+    router = Router()  # type: ignore[no-untyped-call]
     for operation in OPERATIONS:
         router.route(operation.path, operation.method)(_bound(operation, service, settings, router))
     app.include_router(router)

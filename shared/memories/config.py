@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 PREFIX = "MEMORIES_"
 
@@ -31,7 +31,7 @@ class Settings:
 
         Raises InvalidSetting.
         """
-        given = {}
+        given: dict[str, Any] = {}
         for field in dataclasses.fields(cls):
             variable = PREFIX + field.name.upper()
             if text := environment.get(variable):

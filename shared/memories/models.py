@@ -5,7 +5,7 @@ The types that carry a rule are named once here; both doors take them, so neithe
 
 import re
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -61,11 +61,17 @@ def _distinct_tags(tags: list[str]) -> list[str]:
 
 def _digits(value: object, info: ValidationInfo) -> object:
     # Pydantic reads "1.0", "1_000" and " 7" as integers; an id or a limit in a URL is digits.
-    if info.mode != "string":
+    if info.mode in ("python", "json"):
         return value
     if not re.fullmatch(r"-?[0-9]{1,100}", str(value)):
         raise PydanticCustomError("int_parsing", "must be a whole number written in digits")
     return int(str(value))
+
+
+def _not_null(value: object) -> object:
+    if value is None:
+        raise PydanticCustomError("null", "must not be null")
+    return value
 
 
 def _capped(limit: int) -> int:
@@ -96,28 +102,34 @@ MemoryType = Literal["preference", "fact", "identity", "event"]
 Status = Literal["active", "invalid", "deleted"]
 EditableStatus = Literal["active", "invalid"]
 Sort = Literal["id", "created_at", "updated_at", "last_accessed_at"]
-MemoryId = Annotated[int, BeforeValidator(_digits), Field(ge=1, le=MAX_ID)]
+MemoryId = Annotated[int, Field(ge=1, le=MAX_ID), BeforeValidator(_digits)]
 FilterText = Annotated[
     str, Field(max_length=256), AfterValidator(_plain_text), AfterValidator(_not_empty_filter)
 ]
-Limit = Annotated[int, BeforeValidator(_digits), Field(ge=1), AfterValidator(_capped)]
-Offset = Annotated[int, BeforeValidator(_digits), Field(ge=0, le=MAX_ID)]
+Limit = Annotated[int, Field(ge=1), AfterValidator(_capped), BeforeValidator(_digits)]
+Offset = Annotated[int, Field(ge=0, le=MAX_ID), BeforeValidator(_digits)]
 Timestamp = Annotated[
     str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-04-06T14:12:00.000000Z"])
 ]
 
 
-def _without_null_defaults(schema: dict[str, Any]) -> None:
-    # The None below stands for "not sent"; to a client it is no value at all.
+# None stands for "not sent" and cannot be sent.
+Value = TypeVar("Value")
+Omittable = Annotated[Value | None, BeforeValidator(_not_null)]
+
+
+def _without_null(schema: dict[str, Any]) -> None:
     for field in schema["properties"].values():
-        if field.get("default", ...) is None:
+        if "anyOf" in field:
+            value, _null = field.pop("anyOf")
+            field.update(value)
             del field["default"]
 
 
 class _Input(BaseModel):
     # Strict: a number sent as a string is a mistake to be told, not to be guessed at.
     model_config = ConfigDict(
-        extra="forbid", strict=True, frozen=True, json_schema_extra=_without_null_defaults
+        extra="forbid", strict=True, frozen=True, json_schema_extra=_without_null
     )
 
 
@@ -133,10 +145,10 @@ class MemoryDraft(_Input):
 class MemoryPatch(_Input):
     """The fields to change. One that is not sent keeps its value; null is refused."""
 
-    content: Content = Field(default=None)
-    tags: Tags = Field(default=None)
-    memory_type: MemoryType = Field(default=None)
-    status: EditableStatus = Field(default=None)
+    content: Omittable[Content] = None
+    tags: Omittable[Tags] = None
+    memory_type: Omittable[MemoryType] = None
+    status: Omittable[EditableStatus] = None
 
     def changes(self) -> dict[str, Any]:
         """Return the fields that were sent, by name."""
@@ -146,12 +158,14 @@ class MemoryPatch(_Input):
 class MemoryQuery(_Input):
     """Which memories, in which order, and which part of them. Filters compose with AND."""
 
-    status: Status = Field(
+    status: Omittable[Status] = Field(
         default=None, description="Only this status. Without it: everything but deleted"
     )
-    memory_type: MemoryType = Field(default=None, description="Only this type")
-    tag: FilterText = Field(default=None, description="Only memories with exactly this tag")
-    q: FilterText = Field(
+    memory_type: Omittable[MemoryType] = Field(default=None, description="Only this type")
+    tag: Omittable[FilterText] = Field(
+        default=None, description="Only memories with exactly this tag"
+    )
+    q: Omittable[FilterText] = Field(
         default=None,
         description="Only memories that hold this text in their content or in one of their tags; "
         "case is ignored, and no character is special",
