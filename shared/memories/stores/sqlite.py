@@ -8,12 +8,13 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from memories.errors import StoreUnavailable
-from memories.stores.port import ConditionFailed, NewRecord, Record, Selection
+from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection
 from memories.stores.sqlite_file import open_file
 from memories.text import search_text
 
@@ -98,27 +99,27 @@ class SqliteStore:
             return _record(row)
 
     def page(
-        self, user_id: str, selection: Selection, accessed_at: str
+        self, user_id: str, selection: Selection, accessed_at: str, fit: Fit = len
     ) -> tuple[list[Record], int]:
         where, values = _filter(user_id, selection)
         # One transaction: no write of another process falls between the count and the refresh.
         with self._transaction():
             (total,) = self._one(f"SELECT count(*) FROM memories WHERE {where}", values)
-            row_ids = [
-                row_id
-                for (row_id,) in self._connection.execute(
-                    f"SELECT row_id FROM memories WHERE {where} "
-                    f"ORDER BY {_ORDER[selection.sort]} LIMIT :limit OFFSET :offset",
-                    values,
-                )
-            ]
             rows = self._connection.execute(
-                "UPDATE memories SET last_accessed_at = ? "
-                f"WHERE row_id IN ({', '.join('?' * len(row_ids))}) RETURNING row_id, {_COLUMNS}",
-                (accessed_at, *row_ids),
+                f"SELECT row_id, {_COLUMNS} FROM memories WHERE {where} "
+                f"ORDER BY {_ORDER[selection.sort]} LIMIT :limit OFFSET :offset",
+                values,
             ).fetchall()
-        found = {row[0]: _record(row[1:]) for row in rows}
-        return [found[row_id] for row_id in row_ids], total
+            records = [
+                replace(_record(row), last_accessed_at=accessed_at) for _row_id, *row in rows
+            ]
+            kept = fit(records)
+            self._connection.execute(
+                "UPDATE memories SET last_accessed_at = ? "
+                f"WHERE row_id IN ({', '.join('?' * kept)})",
+                (accessed_at, *(row_id for row_id, *_ in rows[:kept])),
+            )
+        return records[:kept], total
 
     def check(self) -> None:
         # Even reading a memory writes its access time, so ready means that it can be written.
