@@ -33,6 +33,28 @@ _NAMES = (
 )
 _COLUMNS = ", ".join(_NAMES)
 
+_COUNT = (
+    "SELECT sum(memories) FROM memory_counts "
+    "WHERE user_id = :user_id AND tag = '' AND status <> 'deleted'"
+)
+_EVERYTHING = "SELECT sum(memories) FROM memory_counts WHERE user_id = :user_id AND tag = ''"
+_FIRST = "(SELECT user_number << 36 FROM users WHERE user_id = :user_id)"
+_ENTRIES = (
+    "FROM memory_search WHERE memory_search MATCH :phrase "
+    f"AND rowid BETWEEN {_FIRST} AND {_FIRST} + (1 << 36) - 1 AND rowid & 3 <> 2"
+)
+_COUNT_Q = f"SELECT count(*) {_ENTRIES}"
+_ORDER = "ORDER BY updated_at DESC, id DESC LIMIT 10 OFFSET 0"
+_LIVE = "user_id = :user_id AND status <> 'deleted'"
+_PAGE = f"SELECT row_id, {_COLUMNS} FROM memories WHERE {_LIVE} {_ORDER}"
+_PAGE_MANY = (
+    f"SELECT row_id, {_COLUMNS} FROM memories WHERE {_LIVE} AND instr(search_text, :text) {_ORDER}"
+)
+_PAGE_FEW = (
+    f"SELECT row_id, {_COLUMNS} FROM memories WHERE row_id IN (SELECT rowid >> 4 {_ENTRIES}) "
+    f"AND +{_LIVE} AND instr(search_text, :text) {_ORDER}"
+)
+
 
 def application(path: Path) -> Starlette:
     database = sqlite3.connect(path, isolation_level=None)
@@ -42,41 +64,30 @@ def application(path: Path) -> Starlette:
 
     async def page(request: Request) -> Response:
         q = request.query_params.get("q")
-        where = "user_id = ? AND status <> 'deleted'"
-        values = ["local"]
-        if q is not None:
-            where += " AND row_id IN (SELECT rowid FROM memory_search WHERE memory_search MATCH ?)"
-            values.append(f'"{q}"')
+        values = {"user_id": "local", "text": q, "phrase": f'"{q}"'}
         database.execute("PRAGMA synchronous = NORMAL")
         database.execute("BEGIN IMMEDIATE")
-        (total,) = database.execute(
-            f"SELECT count(*) FROM memories WHERE {where}", values
-        ).fetchone()
-        row_ids = [
-            row_id
-            for (row_id,) in database.execute(
-                f"SELECT row_id FROM memories WHERE {where} "
-                "ORDER BY updated_at DESC, id DESC LIMIT 10 OFFSET 0",
-                values,
-            )
-        ]
-        rows = database.execute(
+        (total,) = database.execute(_COUNT if q is None else _COUNT_Q, values).fetchone()
+        if total == 0:
+            database.execute("COMMIT")
+            return _json(_envelope([], 0))
+        (everything,) = database.execute(_EVERYTHING, values).fetchone()
+        if q is None:
+            statement = _PAGE
+        elif total * total > 10 * everything:
+            statement = _PAGE_MANY
+        else:
+            statement = _PAGE_FEW
+        rows = database.execute(statement, values).fetchall()
+        now = _now()
+        database.execute(
             "UPDATE memories SET last_accessed_at = ? "
-            f"WHERE row_id IN ({', '.join('?' * len(row_ids))}) RETURNING row_id, {_COLUMNS}",
-            (_now(), *row_ids),
-        ).fetchall()
-        database.execute("COMMIT")
-        found = {row[0]: _shown(row[1:]) for row in rows}
-        items = [found[row_id] for row_id in row_ids]
-        return _json(
-            {
-                "items": items,
-                "total": total,
-                "limit": 10,
-                "offset": 0,
-                "has_more": len(items) < total,
-            }
+            f"WHERE row_id IN ({', '.join('?' * len(rows))})",
+            (now, *(row_id for row_id, *_ in rows)),
         )
+        database.execute("COMMIT")
+        items = [_shown(row) | {"last_accessed_at": now} for _row_id, *row in rows]
+        return _json(_envelope(items, total))
 
     async def read(request: Request) -> Response:
         database.execute("PRAGMA synchronous = NORMAL")
@@ -94,29 +105,25 @@ def application(path: Path) -> Starlette:
         now = _now()
         database.execute("PRAGMA synchronous = FULL")
         database.execute("BEGIN IMMEDIATE")
-        (memory_id,) = database.execute(
+        (number, memory_id) = database.execute(
             "INSERT INTO users (user_id, created_at, last_id) VALUES (?, ?, 1) "
-            "ON CONFLICT (user_id) DO UPDATE SET last_id = last_id + 1 RETURNING last_id",
+            "ON CONFLICT (user_id) DO UPDATE SET last_id = last_id + 1 "
+            "RETURNING user_number, last_id",
             ("local", now),
         ).fetchone()
-        search_text = "\x1f".join((sent["content"], *sent["tags"])).casefold()
-        row_id, *row = database.execute(
-            f"INSERT INTO memories (user_id, search_text, agent_id, {_COLUMNS}) "
-            f"VALUES (?, ?, 'local', ?, ?, ?, ?, ?, NULL, 'fact', 'active', 1) "
-            f"RETURNING row_id, {_COLUMNS}",
-            (
-                "local",
-                search_text,
-                memory_id,
-                sent["content"],
-                json.dumps(sent["tags"]),
-                now,
-                now,
-            ),
+        row_id = (number << 32) + memory_id
+        content, tags = sent["content"], sent["tags"]
+        search_text = "\x1f".join((content, *tags)).casefold()
+        row = database.execute(
+            f"INSERT INTO memories (row_id, user_id, search_text, agent_id, {_COLUMNS}) "
+            "VALUES (?, 'local', ?, 'local', ?, ?, ?, ?, ?, NULL, 'fact', 'active', 1) "
+            f"RETURNING {_COLUMNS}",
+            (row_id, search_text, memory_id, content, json.dumps(tags), now, now),
         ).fetchone()
         database.executemany(
-            "INSERT INTO memory_tags (user_id, tag, row_id) VALUES (?, ?, ?)",
-            [("local", tag, row_id) for tag in sent["tags"]],
+            "INSERT INTO memory_tags (user_id, tag, row_id, status, memory_type) "
+            "VALUES ('local', ?, ?, 'active', 'fact')",
+            [(tag, row_id) for tag in tags],
         )
         database.execute("COMMIT")
         return _json(_shown(row), 201)
@@ -138,6 +145,11 @@ def _shown(row: Any) -> dict[str, Any]:
     shown = dict(zip(_NAMES, row, strict=True))
     shown["tags"] = json.loads(shown["tags"])
     return shown
+
+
+def _envelope(items: list[Any], total: int) -> dict[str, Any]:
+    more = len(items) < total
+    return {"items": items, "total": total, "limit": 10, "offset": 0, "has_more": more}
 
 
 def _json(body: object, status: int = 200) -> Response:
