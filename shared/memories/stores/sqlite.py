@@ -8,10 +8,11 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
+
+from pydantic_core import from_json
 
 from memories.errors import StoreUnavailable
 from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection
@@ -101,7 +102,7 @@ class SqliteStore:
             if not rows:
                 return [], total
             records = [
-                replace(_record(row), last_accessed_at=accessed_at) for _row_id, *row in rows
+                _record(row)._replace(last_accessed_at=accessed_at) for _row_id, *row in rows
             ]
             kept = fit(records)
             self._connection.execute(
@@ -201,7 +202,7 @@ class SqliteStore:
 
 def _record(row: Sequence[Any]) -> Record:
     memory_id, content, tags, *rest = row
-    return Record(memory_id, content, tuple(json.loads(tags)), *rest)
+    return Record(memory_id, content, tuple(from_json(tags)), *rest)
 
 
 def _json(tags: Sequence[str]) -> str:
