@@ -17,7 +17,7 @@ from pydantic_core import from_json
 from memories.errors import StoreUnavailable
 from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection
 from memories.stores.sqlite_file import open_file
-from memories.stores.sqlite_pages import page_of
+from memories.stores.sqlite_pages import Totals, page_of
 from memories.stores.sqlite_schema import ID_BITS
 from memories.text import search_text
 
@@ -38,6 +38,7 @@ class SqliteStore:
     def __init__(self, path: Path | str, busy_timeout: float = BUSY_TIMEOUT) -> None:
         """Open or create the file at ``path``. Raises UnusableDataFile."""
         self._lock = Lock()
+        self._totals = Totals()
         self._connection = open_file(path, busy_timeout)
 
     def create(self, user_id: str, drafts: Sequence[NewRecord]) -> list[Record]:
@@ -98,7 +99,7 @@ class SqliteStore:
     ) -> tuple[list[Record], int]:
         # One transaction: no write of another process falls between the count and the refresh.
         with self._transaction():
-            rows, total = page_of(self._connection, user_id, selection, _COLUMNS)
+            rows, total = page_of(self._connection, self._totals, user_id, selection, _COLUMNS)
             if not rows:
                 return [], total
             records = [
@@ -125,6 +126,8 @@ class SqliteStore:
     def _transaction(self, writes: bool = True, durable: bool = False) -> Iterator[None]:
         with self._lock:
             try:
+                if durable:
+                    self._totals.forget()
                 self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
                 # IMMEDIATE: a transaction that reads first and writes later could not wait.
                 self._connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -13,6 +13,9 @@ from memories.stores.sqlite_schema import FACET_BITS, ID_BITS, STATUS_CODES, TYP
 # The full-text index holds sequences of three characters; shorter texts are looked for by a scan.
 _TRIGRAM = 3
 
+# How many searches' totals are remembered.
+_MOST_KNOWN = 64
+
 _ORDER = {
     "id": "id",
     "created_at": "created_at DESC, id DESC",
@@ -25,8 +28,42 @@ _ALL = "SELECT coalesce(sum(memories), 0) FROM memory_counts WHERE user_id = :us
 _FIRST_ENTRY = f"(SELECT user_number << {ID_BITS + FACET_BITS} FROM users WHERE user_id = :user_id)"
 
 
+class Totals:
+    """Totals of searches, known until a memory changes.
+
+    Counting the matches of a common text is most of the work of its page, and the pages of one
+    search follow one another.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str | None, ...], int] = {}
+        self._version = 0
+
+    def forget(self) -> None:
+        """Be told that a memory changed, on this connection."""
+        self._known.clear()
+
+    def of(
+        self, connection: sqlite3.Connection, selection: Selection, values: dict[str, Any]
+    ) -> int:
+        """Return the number of matches, within the transaction that is open."""
+        # It changes whenever another connection writes anything.
+        version = _number(connection, "PRAGMA data_version", {})
+        if version != self._version or len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+            self._version = version
+        search = tuple(values[name] for name in ("user_id", "status", "memory_type", "tag", "text"))
+        if search not in self._known:
+            self._known[search] = _number(connection, _count(selection), values)
+        return self._known[search]
+
+
 def page_of(
-    connection: sqlite3.Connection, user_id: str, selection: Selection, columns: str
+    connection: sqlite3.Connection,
+    totals: Totals,
+    user_id: str,
+    selection: Selection,
+    columns: str,
 ) -> tuple[list[tuple[Any, ...]], int]:
     """Return the page, each record as its row id and ``columns``, and the number of all matches."""
     values = {
@@ -39,7 +76,7 @@ def page_of(
         "offset": selection.offset,
         "phrase": None if selection.text is None else '"' + selection.text.replace('"', '""') + '"',
     }
-    total = _number(connection, _count(selection), values)
+    total = totals.of(connection, selection, values)
     if selection.offset >= total:
         return [], total
     # To find the page along the order, some everything / total records are passed over for each.
