@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import uvloop
 
@@ -69,9 +69,18 @@ def operations(records: int) -> tuple[list[Operation], list[Operation]]:
         Operation(PLAIN, [load.request("GET", page)]),
         Operation("page, q rare", [load.request("GET", f"{page}&q={seed.RARE}")]),
         Operation("page, q common", [load.request("GET", f"{page}&q={seed.COMMON}")]),
+        # Each text is asked for so seldom that its total is no longer remembered.
+        Operation("page, q new", [load.request("GET", f"{page}&q={q}") for q in _parts()]),
         Operation("page, q absent", [load.request("GET", f"{page}&q={seed.ABSENT}")]),
         Operation("read one", [load.request("GET", f"/memories/{n}") for n in ids]),
     ], [Operation("create", [load.request("POST", "/memories", body) for body in creates], 201)]
+
+
+def _parts() -> list[str]:
+    """Return many texts that a third of the records hold, each percent-encoded."""
+    phrase = seed.COMMON_PHRASE
+    parts = {phrase[n : n + size] for size in (6, 7, 8) for n in range(len(phrase) - size + 1)}
+    return [quote(part) for part in sorted(parts) if part == part.strip()]
 
 
 @contextmanager

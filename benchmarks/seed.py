@@ -13,6 +13,7 @@ USER = "local"
 # What to look for: in ten records, in about a third of them, and in none.
 RARE = "quixotic"
 COMMON = "harvest"
+COMMON_PHRASE = "harvest festival beside the old village mill"
 ABSENT = "xylophone"
 RARE_MATCHES = 10
 # A tag that ten records have, and one that a third of them have.
@@ -57,7 +58,7 @@ def _drafts(records: int) -> list[NewRecord]:
         if n in rare:
             text, tags = f"{text} {RARE}", [*tags, RARE_TAG]
         if n % 3 == 0:
-            text, tags = f"{text} {COMMON}", [*tags, COMMON_TAG]
+            text, tags = f"{text} {COMMON_PHRASE}", [*tags, COMMON_TAG]
         drafts.append(
             NewRecord(
                 content=text,
