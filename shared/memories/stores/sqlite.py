@@ -35,7 +35,7 @@ _NOT_DELETED = "status <> 'deleted'"
 class SqliteStore:
     """Store over one connection, which its threads take in turn."""
 
-    def __init__(self, path: Path | str, busy_timeout: float = BUSY_TIMEOUT) -> None:
+    def __init__(self, path: Path, busy_timeout: float = BUSY_TIMEOUT) -> None:
         """Open or create the file at ``path``. Raises UnusableDataFile."""
         self._lock = Lock()
         self._totals = Totals()
