@@ -21,6 +21,10 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8000
     data: Path = Path("memories.db")
+    # The web pages that may call the MCP server, by their origins, apart by white space.
+    origins: tuple[str, ...] = ()
+    # The agent that a host starts over standard input and output.
+    agent: str = "local"
     # The claims of a verified token that name the user and the agent.
     user_claim: str = "sub"
     agent_claim: str = "client_id"
@@ -40,6 +44,8 @@ class Settings:
 
 
 def _value(variable: str, text: str, kind: type) -> object:
+    if kind is tuple:
+        return tuple(text.split())
     try:
         return kind(text)
     except ValueError:

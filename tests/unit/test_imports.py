@@ -23,9 +23,10 @@ LAYERS = [
 OUTSIDE = {
     "memories": {"pydantic", "pydantic_core"},
     "http_api": {"aws_lambda_powertools", "pydantic"},
-    "local": {"uvicorn"},
+    "mcp_server": {"anyio", "mcp", "mcp_types", "pydantic", "starlette"},
+    "local": {"starlette", "uvicorn"},
 }
-FUNCTIONS = {"http_api", "local"}
+FUNCTIONS = {"http_api", "local", "mcp_server"}
 
 
 def name_of(path: Path) -> str:
