@@ -24,6 +24,11 @@ class Settings:
     # The claims of a verified token that name the user and the agent.
     user_claim: str = "sub"
     agent_claim: str = "client_id"
+    # What the issuer puts before each scope, as in "api/memories:read".
+    scope_prefix: str = ""
+    # What a deployed function tells of itself. On one machine it is silent.
+    log_level: str = "INFO"
+    tracing: bool = False
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Self:
@@ -41,6 +46,8 @@ class Settings:
 
 def _value(variable: str, text: str, kind: type) -> object:
     try:
+        if kind is bool:
+            return ("false", "true").index(text) == 1
         return kind(text)
     except ValueError:
         raise InvalidSetting(f"{variable} is {text!r}, which is no {kind.__name__}") from None
