@@ -8,7 +8,8 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -54,7 +55,10 @@ class SqliteStore:
             self._connection = sqlite3.connect(
                 path, timeout=busy_timeout, isolation_level=None, check_same_thread=False
             )
-            self._prepare()
+            with ExitStack() as on_failure:
+                on_failure.callback(self._connection.close)
+                self._prepare()
+                on_failure.pop_all()
         except (OSError, sqlite3.Error) as error:
             raise UnusableDataFile(f"cannot use {path} as the data file: {error}") from error
 
@@ -142,6 +146,7 @@ class SqliteStore:
             self._connection.close()
 
     def _prepare(self) -> None:
+        self._check_origin()  # before anything is changed in a file that may be another's
         # The mode is kept in the file; asking for it again while others write could be refused.
         if self._one("PRAGMA journal_mode", {}) != ("wal",):
             self._connection.execute("PRAGMA journal_mode = WAL")
@@ -150,23 +155,27 @@ class SqliteStore:
         self._connection.execute("PRAGMA cache_size = -65536")  # KiB
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            self._migrate()
+            self._migrate(self._check_origin())
             self._connection.execute("COMMIT")
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
 
-    def _migrate(self) -> None:
-        (done,) = self._one("PRAGMA user_version", {})
+    def _check_origin(self) -> int:
+        """Return how many migrations the file has taken."""
         (application,) = self._one("PRAGMA application_id", {})
         (tables,) = self._one("SELECT count(*) FROM sqlite_schema", {})
+        (done,) = self._one("PRAGMA user_version", {})
         if tables and application != APPLICATION_ID:
             raise sqlite3.DatabaseError("it is another program's database")
         if done > len(MIGRATIONS):
             raise sqlite3.DatabaseError("it was written by a newer version of memories")
-        for statements in MIGRATIONS[done:]:
-            for statement in statements:
-                self._connection.execute(statement)
+        assert isinstance(done, int)
+        return done
+
+    def _migrate(self, done: int) -> None:
+        for statement in chain.from_iterable(MIGRATIONS[done:]):
+            self._connection.execute(statement)
         self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         self._connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
 
