@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 .PHONY: serve test check format clean
 
 serve: .venv/serve.stamp  ## Run the service on this machine
-	@$(BIN)/memories serve --host $(HOST) --port $(PORT) --data $(DATA)
+	@$(BIN)/memories serve --host $(HOST) --port $(PORT) --data "$(DATA)"
 
 test: .venv/dev.stamp  ## Run every test
 	$(BIN)/python -m pytest
@@ -30,9 +30,11 @@ clean:  ## Remove what was built
 .venv/serve.stamp: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(PIP) --constraint constraints.txt --editable '.[local]'
+	@echo "Setting up .venv, once ..."
+	@$(PIP) --constraint constraints.txt --editable '.[local]'
 	@touch $@
 
 .venv/dev.stamp: .venv/serve.stamp
-	$(PIP) --constraint constraints.txt --editable '.[dev]'
+	@echo "Setting up the tools, once ..."
+	@$(PIP) --constraint constraints.txt --editable '.[dev]'
 	@touch $@

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from http_client import Answer, HttpClient
 
+Fields = dict[str, Any]
 Memory = dict[str, Any]
 Page = dict[str, Any]
 
@@ -49,23 +50,27 @@ class HttpDoor:
         self.client = client
 
     def record(self, **fields: Any) -> Memory:
-        return self._send("POST", "/memories", fields)
+        return self._one("POST", "/memories", fields)
 
     def record_batch(self, drafts: Sequence[dict[str, Any]]) -> list[Memory]:
         memories: list[Memory] = self._send("POST", "/memories/batch", drafts)
         return memories
 
     def search(self, **query: Any) -> Page:
-        return self._send("GET", f"/memories?{urlencode(query)}")
+        return self._one("GET", f"/memories?{urlencode(query)}")
 
     def inspect(self, memory_id: Any) -> Memory:
-        return self._send("GET", f"/memories/{memory_id}")
+        return self._one("GET", f"/memories/{memory_id}")
 
     def revise(self, memory_id: Any, expected_version: int | None = None, **fields: Any) -> Memory:
-        return self._send("PATCH", f"/memories/{memory_id}", fields, expected_version)
+        return self._one("PATCH", f"/memories/{memory_id}", fields, expected_version)
 
     def retire(self, memory_id: Any, expected_version: int | None = None) -> Memory:
-        return self._send("DELETE", f"/memories/{memory_id}", None, expected_version)
+        return self._one("DELETE", f"/memories/{memory_id}", None, expected_version)
+
+    def _one(self, *request: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = self._send(*request)
+        return answer
 
     def _send(
         self, method: str, target: str, body: object = None, expected_version: int | None = None

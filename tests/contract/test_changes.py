@@ -1,9 +1,11 @@
 """Contract sections 1 and 3: what changes a memory, and what does not."""
 
+from collections.abc import Callable
+
 import pytest
 
 from clock import Clock
-from doors import Door, Refused, draft, ids
+from doors import Door, Fields, Memory, Refused, draft, ids
 
 
 def test_a_revise_changes_the_sent_fields_and_keeps_the_others(door: Door, clock: Clock) -> None:
@@ -28,7 +30,7 @@ def test_a_revise_changes_the_sent_fields_and_keeps_the_others(door: Door, clock
     ids=repr,
 )
 def test_each_real_change_is_one_version_and_is_kept(
-    door: Door, clock: Clock, change: dict[str, object]
+    door: Door, clock: Clock, change: Fields
 ) -> None:
     before = door.record(content="Likes tea", tags=["a", "b"])
     later = clock.advance()
@@ -51,7 +53,7 @@ def test_each_real_change_is_one_version_and_is_kept(
     ids=repr,
 )
 def test_a_revise_to_the_stored_values_changes_nothing(
-    door: Door, clock: Clock, change: dict[str, object]
+    door: Door, clock: Clock, change: Fields
 ) -> None:
     before = door.record(content="Likes tea", tags=["a", "b"])
     clock.advance()
@@ -95,12 +97,13 @@ def test_at_another_version_nothing_changes_and_the_current_memory_comes_back(
     current = door.revise(memory_id, content="Second")
     clock.advance()
 
-    for write in (
+    writes: list[Callable[[], Memory]] = [
         lambda: door.revise(memory_id, 1, content="Stale"),
         lambda: door.revise(memory_id, 3, content="Ahead"),
         lambda: door.revise(memory_id, 1),
         lambda: door.retire(memory_id, 1),
-    ):
+    ]
+    for write in writes:
         with pytest.raises(Refused) as refused:
             write()
         assert (refused.value.kind, refused.value.current) == ("stale", current)
@@ -131,13 +134,14 @@ def test_a_missing_memory_is_not_found_whatever_version_is_expected(door: Door) 
     door.retire(memory_id)
 
     for missing in (memory_id, 999, 2**63 - 1):
-        for use in (
-            lambda gone=missing: door.revise(gone, 1, content="Back"),
-            lambda gone=missing: door.retire(gone, 1),
-            lambda gone=missing: door.inspect(gone),
-        ):
+        uses: list[Callable[[int], Memory]] = [
+            lambda gone: door.revise(gone, 1, content="Back"),
+            lambda gone: door.retire(gone, 1),
+            door.inspect,
+        ]
+        for use in uses:
             with pytest.raises(Refused) as refused:
-                use()
+                use(missing)
             assert refused.value.kind == "not found"
 
 

@@ -1,9 +1,11 @@
 """Contract section 1: the record, and what may be in it."""
 
+from collections.abc import Callable
+
 import pytest
 
 from clock import Clock
-from doors import Door, Refused, draft
+from doors import Door, Fields, Memory, Refused, draft
 
 FIELDS = [
     "id",
@@ -154,14 +156,13 @@ def test_tags_that_break_a_rule_are_refused_by_place(door: Door, tags: object, w
     ],
     ids=repr,
 )
-def test_a_wrong_value_is_refused_by_name_on_create_and_revise(
-    door: Door, fields: dict[str, object]
-) -> None:
+def test_a_wrong_value_is_refused_by_name_on_create_and_revise(door: Door, fields: Fields) -> None:
     kept = door.record(**draft())
-    for write in (
+    writes: list[Callable[[], Memory]] = [
         lambda: door.record(**{**draft(), **fields}),
         lambda: door.revise(kept["id"], **fields),
-    ):
+    ]
+    for write in writes:
         with pytest.raises(Refused) as refused:
             write()
         assert (refused.value.kind, refused.value.where) == ("invalid", list(fields))
@@ -198,10 +199,12 @@ def test_what_the_service_gives_or_does_not_know_is_refused_by_name(
 ) -> None:
     kept = door.record(**draft())
 
-    for write in (
-        lambda: door.record(**draft(), **{name: value}),
-        lambda: door.revise(kept["id"], content="Changed", **{name: value}),
-    ):
+    fields: Fields = {name: value}
+    writes: list[Callable[[], Memory]] = [
+        lambda: door.record(**draft(), **fields),
+        lambda: door.revise(kept["id"], **{"content": "Changed"}, **fields),
+    ]
+    for write in writes:
         with pytest.raises(Refused) as refused:
             write()
         assert (refused.value.kind, refused.value.where) == ("invalid", [name])

@@ -56,7 +56,7 @@ class Model:
         self.records.append(record)
         return dict(record)
 
-    def find(self, memory_id: int) -> dict[str, Any] | None:
+    def find(self, memory_id: int) -> Any:
         live = (record for record in self.records if record["status"] != "deleted")
         return next((record for record in live if record["id"] == memory_id), None)
 

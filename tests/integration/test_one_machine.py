@@ -66,6 +66,7 @@ def test_the_time_is_utc_whatever_the_zone_of_the_host(tmp_path: Path) -> None:
 def test_only_its_owner_may_read_the_data_file(tmp_path: Path) -> None:
     with server_on(tmp_path / "m.db") as server:
         server.client.send("POST", "/memories", draft())
+        assert len(list(tmp_path.iterdir())) == 3  # the file, its log and the log's index
         for path in tmp_path.iterdir():
             assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
