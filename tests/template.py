@@ -13,15 +13,14 @@ class _Loader(yaml.SafeLoader):
 
 
 def _intrinsic(loader: _Loader, name: str, node: yaml.Node) -> dict[str, Any]:
-    if isinstance(node, yaml.ScalarNode):
-        value = loader.construct_scalar(node)
-        if name == "GetAtt":
-            value = value.split(".", 1)
-    elif isinstance(node, yaml.SequenceNode):
-        value = loader.construct_sequence(node, deep=True)
-    else:
-        value = loader.construct_mapping(node, deep=True)
-    return {name if name == "Ref" else f"Fn::{name}": value}
+    key = name if name == "Ref" else f"Fn::{name}"
+    if isinstance(node, yaml.MappingNode):
+        return {key: loader.construct_mapping(node, deep=True)}
+    if isinstance(node, yaml.SequenceNode):
+        return {key: loader.construct_sequence(node, deep=True)}
+    assert isinstance(node, yaml.ScalarNode)
+    text = loader.construct_scalar(node)
+    return {key: text.split(".", 1) if name == "GetAtt" else text}
 
 
 _Loader.add_multi_constructor("!", _intrinsic)

@@ -30,10 +30,10 @@ class Issuer:
         user: str,
         agent: str,
         scope: str = f"{READ} {WRITE}",
-        **claims: object,
+        changed: Mapping[str, object] | None = None,
     ) -> str:
-        """Return a token that is good for some minutes, with ``claims`` beside or instead."""
-        return signed(self._key, self.claims(user, agent, scope) | claims)
+        """Return a token that is good for some minutes, but for the claims that are changed."""
+        return signed(self._key, self.claims(user, agent, scope) | dict(changed or {}))
 
     def claims(self, user: str, agent: str, scope: str = f"{READ} {WRITE}") -> dict[str, object]:
         now = int(time.time())

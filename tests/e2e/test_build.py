@@ -18,7 +18,7 @@ def test_the_layer_holds_all_that_the_functions_import(project: Project, tools: 
         "import http_api.app, http_api.observability, boto3, memories.stores.dynamodb;"
         "from aws_lambda_powertools import Tracer; Tracer(service='x', patch_modules=['botocore'])"
     )
-    run = [tools.bin / "python", "-I", "-S", "-c", code]
+    run = [str(tools.bin / "python"), "-I", "-S", "-c", code]
     imported = subprocess.run(run, capture_output=True, text=True, check=False)
     assert imported.returncode == 0, imported.stderr
 

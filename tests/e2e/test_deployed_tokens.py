@@ -14,7 +14,7 @@ pytestmark = pytest.mark.e2e
 
 
 def _with_claim(name: str, value: object) -> Callable[[Issuer], str]:
-    return lambda issuer: issuer.token("user", "agent", **{name: value})
+    return lambda issuer: issuer.token("user", "agent", changed={name: value})
 
 
 def _changed_after_signing(issuer: Issuer) -> str:
