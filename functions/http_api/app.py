@@ -9,12 +9,13 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.api_gateway import Router
+from aws_lambda_powertools.utilities.data_classes.common import BaseProxyEvent
 
 # Importing these declares their operations.
 import http_api.documentation
 import http_api.routes  # noqa: F401
 from http_api.errors import MethodNotAllowed, NoSuchRoute, answer_to
-from http_api.operations import OPERATIONS, Event, Operation, read_id
+from http_api.operations import OPERATIONS, Operation, read_id
 from memories.bootstrap import build_service
 from memories.config import Settings
 from memories.errors import InvalidInput
@@ -38,7 +39,7 @@ def build_handler(service: MemoryService, settings: Settings) -> Handler:
     for operation in OPERATIONS:
         router.route(operation.path, operation.method)(_bound(operation, service, settings, router))
     app.include_router(router)
-    app.not_found(lambda error: answer_to(_unmatched(app.current_event.raw_event)))
+    app.not_found(lambda error: answer_to(_unmatched(app.current_event)))
     app.exception_handler(Exception)(answer_to)
 
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -68,23 +69,23 @@ def _deployed() -> Handler:
 def _bound(
     operation: Operation, service: MemoryService, settings: Settings, router: Router
 ) -> Callable[..., Response[str]]:
-    def endpoint(**path: str) -> Response[str]:
-        event = router.current_event.raw_event
-        return operation.handler(service=service, **operation.arguments(event, path, settings))
+    def endpoint(**_: str) -> Response[str]:
+        event = router.current_event
+        arguments = operation.arguments(event.raw_event, event.path, settings)
+        return operation.handler(service=service, **arguments)
 
     return endpoint
 
 
-def _unmatched(event: Event) -> Exception:
+def _unmatched(event: BaseProxyEvent) -> Exception:
     """Say why no route took the request."""
-    path, method = event["rawPath"], event["requestContext"]["http"]["method"]
-    candidates = [operation for operation in OPERATIONS if operation.pattern.fullmatch(path)]
+    candidates = [operation for operation in OPERATIONS if operation.pattern.fullmatch(event.path)]
     if not candidates:
         return NoSuchRoute()
-    if method in (operation.method for operation in candidates):
+    if event.http_method in (operation.method for operation in candidates):
         # The router takes only some characters in a path, so this one has an id that is none.
         try:
-            read_id(path.rpartition("/")[2])
+            read_id(event.path.rpartition("/")[2])
         except InvalidInput as error:
             return error
     return MethodNotAllowed(sorted({operation.method for operation in candidates}))

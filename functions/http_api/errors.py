@@ -49,46 +49,46 @@ class MethodNotAllowed(DomainError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Rule:
+class _Shape:
     status: int
     detail: Callable[[Any], object] = str
     beside: Callable[[Any], dict[str, object]] = field(default=lambda error: {})
     headers: Callable[[Any], dict[str, str]] = field(default=lambda error: {})
 
 
-_RULES: dict[type[DomainError], _Rule] = {
-    Unauthenticated: _Rule(401, headers=lambda error: {"WWW-Authenticate": "Bearer"}),
-    MissingScope: _Rule(
+ANSWERS: dict[type[DomainError], _Shape] = {
+    Unauthenticated: _Shape(401, headers=lambda error: {"WWW-Authenticate": "Bearer"}),
+    MissingScope: _Shape(
         403,
         headers=lambda error: {
             "WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{error.scope}"'
         },
     ),
-    MemoryNotFound: _Rule(404),
-    NoSuchRoute: _Rule(404),
-    MethodNotAllowed: _Rule(405, headers=lambda error: {"Allow": error.allowed}),
-    WriteConflict: _Rule(409),
-    VersionMismatch: _Rule(
+    MemoryNotFound: _Shape(404),
+    NoSuchRoute: _Shape(404),
+    MethodNotAllowed: _Shape(405, headers=lambda error: {"Allow": error.allowed}),
+    WriteConflict: _Shape(409),
+    VersionMismatch: _Shape(
         412,
         beside=lambda error: {"memory": error.current.model_dump()},
         headers=lambda error: {"ETag": f'"{error.current.version}"'},
     ),
-    PayloadTooLarge: _Rule(413),
-    UnsupportedMediaType: _Rule(415),
-    InvalidInput: _Rule(
+    PayloadTooLarge: _Shape(413),
+    UnsupportedMediaType: _Shape(415),
+    InvalidInput: _Shape(
         422,
         detail=lambda error: [
             {"type": problem.type, "loc": problem.loc, "msg": problem.msg}
             for problem in error.problems
         ],
     ),
-    StoreUnavailable: _Rule(503, headers=lambda error: {"Retry-After": str(error.retry_after)}),
+    StoreUnavailable: _Shape(503, headers=lambda error: {"Retry-After": str(error.retry_after)}),
 }
 
 
 def answer_to(error: Exception) -> Response[str]:
     """Return the answer that tells the caller of ``error``, and nothing of what is inside."""
-    rule = _RULES.get(type(error))  # type: ignore[arg-type]
+    rule = ANSWERS.get(type(error))  # type: ignore[arg-type]
     if rule is None:
         # The message may hold what a person stored, so the log gets the place and the kind alone.
         place = "".join(traceback.format_tb(error.__traceback__))

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 from aws_lambda_powertools.event_handler import Response
 from pydantic import TypeAdapter, ValidationError
 
-from http_api.errors import JSON, MAX_BODY, PayloadTooLarge, UnsupportedMediaType
+from http_api.errors import JSON, MAX_BODY, NoSuchRoute, PayloadTooLarge, UnsupportedMediaType
 from memories.config import Settings
 from memories.errors import InvalidInput, Problem, Unauthenticated
 from memories.models import MemoryId, MemoryQuery
@@ -51,22 +51,26 @@ class Operation:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """The path with anything at all in place of its parameters."""
-        return re.compile(re.sub(r"<\w+>", "[^/]+", self.path), re.DOTALL)
+        """The path with anything at all in place of its parameters.
+
+        The router's own pattern takes only some characters, and a line feed after the end.
+        """
+        return re.compile(re.sub(r"<(\w+)>", r"(?P<\1>[^/]+)", self.path))
 
     @cached_property
     def body_type(self) -> TypeAdapter[Any]:
         return TypeAdapter(self.body)
 
-    def arguments(
-        self, event: Event, path: Mapping[str, str], settings: Settings
-    ) -> dict[str, Any]:
+    def arguments(self, event: Event, path: str, settings: Settings) -> dict[str, Any]:
         """Return the handler's arguments out of a payload 2.0 event. Raises DomainError."""
+        matched = self.pattern.fullmatch(path)
+        if matched is None:
+            raise NoSuchRoute
         arguments: dict[str, Any] = {}
         if self.authorised:
             arguments["principal"] = _principal(event, settings)
         if self.takes_id:
-            arguments["memory_id"] = read_id(path["memory_id"])
+            arguments["memory_id"] = read_id(matched["memory_id"])
         pairs = _query_pairs(event)
         if self.query is not None:
             arguments["query"] = _query(pairs, self.query)

@@ -11,7 +11,7 @@ from pathlib import Path
 from local.server import CannotServe, serve
 from memories import __version__
 from memories.config import InvalidSetting, Settings
-from memories.stores.sqlite import UnusableDataFile
+from memories.stores.sqlite_file import UnusableDataFile
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,11 +49,15 @@ def _parser(settings: Settings) -> argparse.ArgumentParser:
     )
     command.add_argument(
         "--data",
-        type=Path,
+        type=_path,
         default=settings.data,
         help="file that holds the memories, also MEMORIES_DATA (now: %(default)s)",
     )
     return parser
+
+
+def _path(text: str) -> Path:
+    return Path(text).expanduser()
 
 
 def _port(text: str) -> int:

@@ -82,6 +82,7 @@ def server_for(gateway: Gateway) -> uvicorn.Server:
             date_header=True,
             timeout_graceful_shutdown=STOP_TIMEOUT,
             lifespan="on",
+            ws="none",
         )
     )
 

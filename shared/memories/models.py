@@ -106,8 +106,6 @@ MemoryId = Annotated[int, Field(ge=1, le=MAX_ID), BeforeValidator(_digits)]
 FilterText = Annotated[
     str, Field(max_length=256), AfterValidator(_plain_text), AfterValidator(_not_empty_filter)
 ]
-Limit = Annotated[int, Field(ge=1), AfterValidator(_capped), BeforeValidator(_digits)]
-Offset = Annotated[int, Field(ge=0, le=MAX_ID), BeforeValidator(_digits)]
 Timestamp = Annotated[
     str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-04-06T14:12:00.000000Z"])
 ]
@@ -155,6 +153,30 @@ class MemoryPatch(_Input):
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
+Tagged = Annotated[Omittable[FilterText], Field(description="Only memories with exactly this tag")]
+Containing = Annotated[
+    Omittable[FilterText],
+    Field(
+        description="Only memories that hold this text in their content or in one of their tags; "
+        "case is ignored, and no character is special"
+    ),
+]
+Order = Annotated[
+    Sort, Field(description="By id, oldest first; or by a time, newest first, never accessed last")
+]
+Limit = Annotated[
+    int,
+    Field(ge=1, description=f"Page size; above {MAX_LIMIT} it is served as {MAX_LIMIT}"),
+    AfterValidator(_capped),
+    BeforeValidator(_digits),
+]
+Offset = Annotated[
+    int,
+    Field(ge=0, le=MAX_ID, description="How many matches to skip"),
+    BeforeValidator(_digits),
+]
+
+
 class MemoryQuery(_Input):
     """Which memories, in which order, and which part of them. Filters compose with AND."""
 
@@ -162,20 +184,39 @@ class MemoryQuery(_Input):
         default=None, description="Only this status. Without it: everything but deleted"
     )
     memory_type: Omittable[MemoryType] = Field(default=None, description="Only this type")
-    tag: Omittable[FilterText] = Field(
-        default=None, description="Only memories with exactly this tag"
+    tag: Tagged = None
+    q: Containing = None
+    sort: Order = "id"
+    limit: Limit = 10
+    offset: Offset = 0
+
+
+class PrimingQuery(_Input):
+    """What to start a session with: which preferences and identities, and how much of them."""
+
+    tag: Tagged = None
+    q: Containing = None
+    sort: Order = "updated_at"
+    limit: Limit = 10
+    offset: Offset = 0
+    max_chars: int = Field(
+        default=20_000,
+        ge=1_000,
+        le=1_000_000,
+        description="The most characters of JSON to answer with; what is over is left out, whole",
     )
-    q: Omittable[FilterText] = Field(
-        default=None,
-        description="Only memories that hold this text in their content or in one of their tags; "
-        "case is ignored, and no character is special",
-    )
-    sort: Sort = Field(
-        default="id",
-        description="By id, oldest first; or by a time, newest first, never accessed last",
-    )
-    limit: Limit = Field(default=10, description="Page size; above 100 it is served as 100")
-    offset: Offset = Field(default=0, description="How many matches to skip")
+
+    def of_type(self, memory_type: MemoryType) -> MemoryQuery:
+        """Return the query for one of the pages."""
+        return MemoryQuery.model_construct(
+            status="active",
+            memory_type=memory_type,
+            tag=self.tag,
+            q=self.q,
+            sort=self.sort,
+            limit=self.limit,
+            offset=self.offset,
+        )
 
 
 class Memory(BaseModel):
@@ -204,3 +245,12 @@ class Page(BaseModel):
     limit: int = Field(ge=1, le=MAX_LIMIT)
     offset: int = Field(ge=0)
     has_more: bool = Field(description="Whether matches follow this page")
+
+
+class PrimedContext(BaseModel):
+    """The start of a session: what a person prefers, and who they are."""
+
+    model_config = ConfigDict(frozen=True)
+
+    preferences: Page
+    identities: Page

@@ -6,9 +6,18 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from memories.errors import MemoryNotFound, VersionMismatch, WriteConflict
-from memories.models import Memory, MemoryDraft, MemoryPatch, MemoryQuery, Page, timestamp
+from memories.models import (
+    Memory,
+    MemoryDraft,
+    MemoryPatch,
+    MemoryQuery,
+    Page,
+    PrimedContext,
+    PrimingQuery,
+    timestamp,
+)
 from memories.principal import READ, WRITE, Principal
-from memories.stores.port import ConditionFailed, NewRecord, Record, Selection, Store
+from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection, Store
 from memories.text import fold
 
 Clock = Callable[[], datetime]
@@ -18,6 +27,9 @@ MAX_TRIES = 8
 # The longest wait before the second try, in seconds; it doubles with every further one.
 _FIRST_PAUSE = 0.002
 
+# The most characters that the two envelopes of a primed context take around their items.
+_ENVELOPES = 260
+
 
 def utc_now() -> datetime:
     return datetime.now(UTC)
@@ -26,6 +38,23 @@ def utc_now() -> datetime:
 def pause(tries: int) -> None:
     """Wait for a random while, longer after every try, so that writers do not meet again."""
     time.sleep(random.uniform(0, _FIRST_PAUSE * 2**tries))  # noqa: S311  (no secret)
+
+
+class _Room:
+    """Characters of JSON that a page may take."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self.used = 0
+
+    def fit(self, records: Sequence[Record]) -> int:
+        """Return how many of the records there is room for, each whole and with its comma."""
+        for number, record in enumerate(records):
+            size = len(_shown(record).model_dump_json()) + 1
+            if self.used + size > self._size:
+                return number
+            self.used += size
+        return len(records)
 
 
 class MemoryService:
@@ -64,23 +93,20 @@ class MemoryService:
     def search(self, principal: Principal, query: MemoryQuery) -> Page:
         """Return one page of the matches and mark exactly its memories as accessed."""
         principal.require(READ)
-        selection = Selection(
-            status=query.status,
-            memory_type=query.memory_type,
-            tag=query.tag,
-            text=None if query.q is None else fold(query.q),
-            sort=query.sort,
-            limit=query.limit,
-            offset=query.offset,
-        )
-        records, total = self._store.page(principal.user_id, selection, self._now())
-        return Page.model_construct(
-            items=[_shown(record) for record in records],
-            total=total,
-            limit=query.limit,
-            offset=query.offset,
-            has_more=query.offset + len(records) < total,
-        )
+        return self._page(principal, query, len)
+
+    def prime(self, principal: Principal, query: PrimingQuery) -> PrimedContext:
+        """Return the active preferences and identities, as many as ``max_chars`` has room for.
+
+        Each page has half of the room; the second has what the first leaves of its half too.
+        """
+        principal.require(READ)
+        room = query.max_chars - _ENVELOPES
+        half = _Room(room // 2)
+        preferences = self._page(principal, query.of_type("preference"), half.fit)
+        rest = _Room(room - half.used)
+        identities = self._page(principal, query.of_type("identity"), rest.fit)
+        return PrimedContext.model_construct(preferences=preferences, identities=identities)
 
     def inspect(self, principal: Principal, memory_id: int) -> Memory:
         """Return one memory and mark it as accessed. Raises MemoryNotFound."""
@@ -133,6 +159,25 @@ class MemoryService:
     def check(self) -> None:
         """Raise StoreUnavailable unless the store answers."""
         self._store.check()
+
+    def _page(self, principal: Principal, query: MemoryQuery, fit: Fit) -> Page:
+        selection = Selection(
+            status=query.status,
+            memory_type=query.memory_type,
+            tag=query.tag,
+            text=None if query.q is None else fold(query.q),
+            sort=query.sort,
+            limit=query.limit,
+            offset=query.offset,
+        )
+        records, total = self._store.page(principal.user_id, selection, self._now(), fit)
+        return Page.model_construct(
+            items=[_shown(record) for record in records],
+            total=total,
+            limit=query.limit,
+            offset=query.offset,
+            has_more=query.offset + len(records) < total,
+        )
 
     def _now(self) -> str:
         return timestamp(self._clock())

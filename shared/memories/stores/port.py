@@ -5,7 +5,7 @@ are told to it; every method is atomic, and every failure of the store itself is
 with nothing half-written.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -51,6 +51,10 @@ class Selection:
     offset: int
 
 
+# Says how many of the found records the answer has room for.
+Fit = Callable[[Sequence[Record]], int]
+
+
 class ConditionFailed(Exception):
     """A conditional write did not apply. ``current`` is the record as it is, if there is one."""
 
@@ -87,12 +91,13 @@ class Store(Protocol):
         """
 
     def page(
-        self, user_id: str, selection: Selection, accessed_at: str
+        self, user_id: str, selection: Selection, accessed_at: str, fit: Fit = len
     ) -> tuple[list[Record], int]:
-        """Return the selected part and the number of all matches.
+        """Return the selected part, as much of it as fits, and the number of all matches.
 
         Order and number are those before this call; then exactly the returned records are marked
-        as accessed.
+        as accessed. ``fit`` is given the records as they would be returned, and the first that
+        many are.
         """
 
     def check(self) -> None:

@@ -5,17 +5,17 @@ is not worth a sync: after a power cut the last few may be older, and nothing el
 """
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from memories.errors import StoreUnavailable
-from memories.stores.port import ConditionFailed, NewRecord, Record, Selection
-from memories.stores.sqlite_schema import APPLICATION_ID, MIGRATIONS
+from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection
+from memories.stores.sqlite_file import open_file
 from memories.text import search_text
 
 # Wait this long for another process's write before giving up, in seconds.
@@ -39,24 +39,13 @@ _EXISTS = "user_id = :user_id AND id = :id"
 _NOT_DELETED = "status <> 'deleted'"
 
 
-class UnusableDataFile(Exception):
-    """The data file cannot be opened, or is not one that this version can use."""
-
-
 class SqliteStore:
     """Store over one connection, which its threads take in turn."""
 
     def __init__(self, path: Path | str, busy_timeout: float = BUSY_TIMEOUT) -> None:
         """Open or create the file at ``path``. Raises UnusableDataFile."""
         self._lock = Lock()
-        try:
-            _create_private(Path(path))
-            self._connection = sqlite3.connect(
-                path, timeout=busy_timeout, isolation_level=None, check_same_thread=False
-            )
-            self._prepare()
-        except (OSError, sqlite3.Error) as error:
-            raise UnusableDataFile(f"cannot use {path} as the data file: {error}") from error
+        self._connection = open_file(path, busy_timeout)
 
     def create(self, user_id: str, drafts: Sequence[NewRecord]) -> list[Record]:
         with self._transaction(durable=True):
@@ -110,27 +99,27 @@ class SqliteStore:
             return _record(row)
 
     def page(
-        self, user_id: str, selection: Selection, accessed_at: str
+        self, user_id: str, selection: Selection, accessed_at: str, fit: Fit = len
     ) -> tuple[list[Record], int]:
         where, values = _filter(user_id, selection)
         # One transaction: no write of another process falls between the count and the refresh.
         with self._transaction():
             (total,) = self._one(f"SELECT count(*) FROM memories WHERE {where}", values)
-            row_ids = [
-                row_id
-                for (row_id,) in self._connection.execute(
-                    f"SELECT row_id FROM memories WHERE {where} "
-                    f"ORDER BY {_ORDER[selection.sort]} LIMIT :limit OFFSET :offset",
-                    values,
-                )
-            ]
             rows = self._connection.execute(
-                "UPDATE memories SET last_accessed_at = ? "
-                f"WHERE row_id IN ({', '.join('?' * len(row_ids))}) RETURNING row_id, {_COLUMNS}",
-                (accessed_at, *row_ids),
+                f"SELECT row_id, {_COLUMNS} FROM memories WHERE {where} "
+                f"ORDER BY {_ORDER[selection.sort]} LIMIT :limit OFFSET :offset",
+                values,
             ).fetchall()
-        found = {row[0]: _record(row[1:]) for row in rows}
-        return [found[row_id] for row_id in row_ids], total
+            records = [
+                replace(_record(row), last_accessed_at=accessed_at) for _row_id, *row in rows
+            ]
+            kept = fit(records)
+            self._connection.execute(
+                "UPDATE memories SET last_accessed_at = ? "
+                f"WHERE row_id IN ({', '.join('?' * kept)})",
+                (accessed_at, *(row_id for row_id, *_ in rows[:kept])),
+            )
+        return records[:kept], total
 
     def check(self) -> None:
         # Even reading a memory writes its access time, so ready means that it can be written.
@@ -140,35 +129,6 @@ class SqliteStore:
     def close(self) -> None:
         with self._lock:
             self._connection.close()
-
-    def _prepare(self) -> None:
-        # The mode is kept in the file; asking for it again while others write could be refused.
-        if self._one("PRAGMA journal_mode", {}) != ("wal",):
-            self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA foreign_keys = ON")
-        self._connection.execute("PRAGMA temp_store = MEMORY")
-        self._connection.execute("PRAGMA cache_size = -65536")  # KiB
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            self._migrate()
-            self._connection.execute("COMMIT")
-        finally:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-
-    def _migrate(self) -> None:
-        (done,) = self._one("PRAGMA user_version", {})
-        (application,) = self._one("PRAGMA application_id", {})
-        (tables,) = self._one("SELECT count(*) FROM sqlite_schema", {})
-        if tables and application != APPLICATION_ID:
-            raise sqlite3.DatabaseError("it is another program's database")
-        if done > len(MIGRATIONS):
-            raise sqlite3.DatabaseError("it was written by a newer version of memories")
-        for statements in MIGRATIONS[done:]:
-            for statement in statements:
-                self._connection.execute(statement)
-        self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        self._connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
 
     @contextmanager
     def _transaction(self, writes: bool = True, durable: bool = False) -> Iterator[None]:
@@ -282,9 +242,3 @@ def _record(row: Sequence[Any]) -> Record:
 
 def _json(tags: Sequence[str]) -> str:
     return json.dumps(tags, ensure_ascii=False)
-
-
-def _create_private(path: Path) -> None:
-    # Memories are personal: only the owner of the process may read a file that it creates.
-    if str(path) != ":memory:":
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))

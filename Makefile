@@ -1,0 +1,40 @@
+# Everything sets itself up: a virtual environment in .venv, pinned by constraints.txt.
+PYTHON ?= python3
+HOST ?= 127.0.0.1
+PORT ?= 8000
+DATA ?= memories.db
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+.PHONY: serve test check format clean
+
+serve: .venv/serve.stamp  ## Run the service on this machine
+	@$(BIN)/memories serve --host $(HOST) --port $(PORT) --data "$(DATA)"
+
+test: .venv/dev.stamp  ## Run every test
+	$(BIN)/python -m pytest
+
+check: .venv/dev.stamp  ## Lint, formatting and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: .venv/dev.stamp  ## Put the code into its format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## Remove what was built
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+.venv/serve.stamp: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "Setting up .venv, once ..."
+	@$(PIP) --constraint constraints.txt --editable '.[local]'
+	@touch $@
+
+.venv/dev.stamp: .venv/serve.stamp
+	@echo "Setting up the tools, once ..."
+	@$(PIP) --constraint constraints.txt --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,110 @@
+"""The doors as one interface, so that one suite holds the contract for each of them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+from urllib.parse import urlencode
+
+from http_client import Answer, HttpClient
+
+Fields = dict[str, Any]
+Memory = dict[str, Any]
+Page = dict[str, Any]
+
+
+class Refused(Exception):
+    """The door answered an error. ``where`` are the places that it names."""
+
+    def __init__(
+        self, kind: str, text: str, where: Sequence[str] = (), current: Memory | None = None
+    ) -> None:
+        self.kind = kind
+        self.text = text
+        self.where = where
+        self.current = current
+        super().__init__(f"{kind}: {text}")
+
+
+class Door(Protocol):
+    def record(self, **fields: Any) -> Memory: ...
+    def record_batch(self, drafts: Sequence[dict[str, Any]]) -> list[Memory]: ...
+    def search(self, **query: Any) -> Page: ...
+    def inspect(self, memory_id: Any) -> Memory: ...
+    def revise(
+        self, memory_id: Any, expected_version: int | None = None, **fields: Any
+    ) -> Memory: ...
+    def retire(self, memory_id: Any, expected_version: int | None = None) -> Memory: ...
+
+
+_KINDS = {
+    403: "forbidden",
+    404: "not found",
+    409: "conflict",
+    412: "stale",
+    422: "invalid",
+    503: "unavailable",
+}
+
+
+class HttpDoor:
+    def __init__(self, client: HttpClient) -> None:
+        self.client = client
+
+    def record(self, **fields: Any) -> Memory:
+        return self._one("POST", "/memories", fields)
+
+    def record_batch(self, drafts: Sequence[dict[str, Any]]) -> list[Memory]:
+        memories: list[Memory] = self._send("POST", "/memories/batch", drafts)
+        return memories
+
+    def search(self, **query: Any) -> Page:
+        return self._one("GET", f"/memories?{urlencode(query)}")
+
+    def inspect(self, memory_id: Any) -> Memory:
+        return self._one("GET", f"/memories/{memory_id}")
+
+    def revise(self, memory_id: Any, expected_version: int | None = None, **fields: Any) -> Memory:
+        return self._one("PATCH", f"/memories/{memory_id}", fields, expected_version)
+
+    def retire(self, memory_id: Any, expected_version: int | None = None) -> Memory:
+        return self._one("DELETE", f"/memories/{memory_id}", None, expected_version)
+
+    def _one(self, *request: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = self._send(*request)
+        return answer
+
+    def _send(
+        self, method: str, target: str, body: object = None, expected_version: int | None = None
+    ) -> Any:
+        headers = {} if expected_version is None else {"if_match": f'"{expected_version}"'}
+        answer = self.client.send(method, target, body, **headers)
+        if answer.status >= 400:
+            raise _refused(answer)
+        return answer.body
+
+
+def _refused(answer: Answer) -> Refused:
+    detail = answer.body["detail"]
+    kind = _KINDS[answer.status]
+    if isinstance(detail, str):
+        return Refused(kind, detail, current=answer.body.get("memory"))
+    where = [".".join(map(str, problem["loc"][1:])) for problem in detail]
+    return Refused(kind, "; ".join(problem["msg"] for problem in detail), where)
+
+
+def draft(content: str = "Likes tea", **fields: Any) -> dict[str, Any]:
+    return {"content": content, "tags": ["test"], **fields}
+
+
+def pages(door: Door, **query: Any) -> Iterator[Page]:
+    """Follow ``has_more`` to the end."""
+    offset = 0
+    while True:
+        page = door.search(**query, offset=offset)
+        yield page
+        offset += len(page["items"])
+        if not page["has_more"]:
+            return
+
+
+def ids(page: Page) -> list[int]:
+    return [memory["id"] for memory in page["items"]]
