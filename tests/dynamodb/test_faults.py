@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from botocore.exceptions import (
     ClientError,
-    ConnectTimeoutError,
     EndpointConnectionError,
     ReadTimeoutError,
 )
@@ -38,10 +37,8 @@ def refusal(code: str, status: int) -> ClientError:
 
 BEFORE: dict[str, Exception] = {
     "throttled": refusal("ProvisionedThroughputExceededException", 400),
-    "throttled by the account": refusal("ThrottlingException", 400),
     "an error inside": refusal("InternalServerError", 500),
     "no connection": EndpointConnectionError(endpoint_url=URL),
-    "no connection in time": ConnectTimeoutError(endpoint_url=URL),
 }
 AFTER: dict[str, Exception] = {
     "no answer in time": ReadTimeoutError(endpoint_url=URL),

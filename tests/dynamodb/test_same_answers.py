@@ -4,11 +4,12 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
     RuleBasedStateMachine,
+    initialize,
     multiple,
     rule,
     run_state_machine_as_test,
@@ -26,47 +27,44 @@ from memories.stores.sqlite import SqliteStore
 
 # Few words, so that filters meet what is stored; among them what a query language, a pattern or
 # the normal form of a text could trip over.
-WORDS = [
-    "tea",
-    "TEA",
-    "Zo\u00eb",
-    "zoe\u0308",
-    "Stra\u00dfe",
-    "STRASSE",
-    "50%",
-    "a_b",
-    "it's",
-    "?",
-    "#",
-]
-TAGS = ["tea", "Tea", "tea,milk", "Zo\u00eb", "Zoe\u0308", "%", "#1", '"']
-PRINCIPALS = [Principal(name, "agent", frozenset(SCOPES)) for name in ("ann", "ann#1")]
+WORDS = ["tea", "TEA", "Zo\u00eb", "zoe\u0308", "Stra\u00dfe", "STRASSE", "50%", "a_b", "it's?"]
+TAGS = ["tea", "Tea", "tea,milk", "Zo\u00eb", "Zoe\u0308"]
+ANN, NOT_ANN = (Principal(name, "agent", frozenset(SCOPES)) for name in ("ann", "ann#1"))
 
 contents = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
 tags = st.lists(st.sampled_from(TAGS), min_size=1, max_size=3, unique=True)
 types = st.sampled_from(["fact", "event"])
 editable = st.sampled_from(["active", "invalid"])
-principals = st.sampled_from(PRINCIPALS)
-versions = st.none() | st.integers(1, 3)
-
-
-def fields(**optional: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    return st.fixed_dictionaries({}, optional=optional)
-
+versions = st.sampled_from([None, None, 1, 2])
 
 drafts = st.builds(MemoryDraft, content=contents, tags=tags, memory_type=types, status=editable)
-patches = fields(content=contents, tags=tags, memory_type=types, status=editable).map(
-    lambda sent: MemoryPatch(**sent)
-)
-queries = fields(
-    status=st.sampled_from(["active", "invalid", "deleted"]),
-    memory_type=types,
-    tag=st.sampled_from(TAGS),
-    q=st.sampled_from([*WORDS, "t", "\u00eb", "SS", " ", "a t"]).filter(str.strip),
-    sort=st.sampled_from(["id", "created_at", "updated_at", "last_accessed_at"]),
-    limit=st.sampled_from([1, 3, 10]),
-    offset=st.sampled_from([0, 1, 3]),
-).map(lambda sent: MemoryQuery(**sent))
+EDITABLE: dict[str, st.SearchStrategy[Any]] = {
+    "content": contents,
+    "tags": tags,
+    "memory_type": types,
+    "status": editable,
+}
+patches = st.fixed_dictionaries({}, optional=EDITABLE).map(lambda sent: MemoryPatch(**sent))
+
+FILTERS: dict[str, st.SearchStrategy[Any]] = {
+    "status": st.sampled_from(["active", "invalid", "deleted"]),
+    "memory_type": types,
+    "tag": st.sampled_from(TAGS),
+    "q": st.sampled_from([*WORDS, "e", "\u00eb", "SS", "a t", "a\nt"]),
+}
+
+
+@st.composite
+def queries(draw: st.DrawFn) -> MemoryQuery:
+    # With more filters than two hardly anything is found.
+    names = draw(st.lists(st.sampled_from(sorted(FILTERS)), max_size=2, unique=True))
+    filters = {name: draw(FILTERS[name]) for name in names}
+    return MemoryQuery(
+        sort=draw(st.sampled_from(["id", "created_at", "updated_at", "last_accessed_at"])),
+        limit=draw(st.sampled_from([1, 3, 10])),
+        offset=draw(st.sampled_from([0, 0, 0, 1, 3])),
+        **filters,
+    )
 
 
 def answer(call: Callable[[MemoryService], Any], service: MemoryService) -> object:
@@ -102,42 +100,48 @@ class SameAnswers(RuleBasedStateMachine):
         assert one == other
         return one
 
+    @initialize(target=memories, batch=st.lists(drafts, min_size=3, max_size=5))
+    def some_are_recorded(self, batch: list[MemoryDraft]) -> Any:
+        return self.record_batch(batch)
+
     @rule(seconds=st.sampled_from([0.000001, 1, -1]))
     def time_passes(self, seconds: float) -> None:
         self._clock.advance(seconds)
 
-    @rule(target=memories, principal=principals, draft=drafts)
-    def record(self, principal: Principal, draft: MemoryDraft) -> int:
-        memory_id: int = self.same(lambda service: service.record(principal, draft)).id
+    @rule(target=memories, draft=drafts)
+    def record(self, draft: MemoryDraft) -> int:
+        memory_id: int = self.same(lambda service: service.record(ANN, draft)).id
         return memory_id
 
-    @rule(target=memories, principal=principals, batch=st.lists(drafts, min_size=2, max_size=5))
-    def record_batch(self, principal: Principal, batch: list[MemoryDraft]) -> Any:
-        recorded = self.same(lambda service: service.record_batch(principal, batch))
+    @rule(target=memories, batch=st.lists(drafts, min_size=2, max_size=3))
+    def record_batch(self, batch: list[MemoryDraft]) -> Any:
+        recorded = self.same(lambda service: service.record_batch(ANN, batch))
         return multiple(*(memory.id for memory in recorded))
 
-    @rule(principal=principals, memory_id=memories, patch=patches, version=versions)
-    def revise(
-        self, principal: Principal, memory_id: int, patch: MemoryPatch, version: int | None
-    ) -> None:
-        self.same(lambda service: service.revise(principal, memory_id, patch, version))
+    @rule(draft=drafts)
+    def another_records(self, draft: MemoryDraft) -> None:
+        self.same(lambda service: service.record(NOT_ANN, draft))
 
-    @rule(principal=principals, memory_id=memories, version=versions)
-    def retire(self, principal: Principal, memory_id: int, version: int | None) -> None:
-        self.same(lambda service: service.retire(principal, memory_id, version))
+    @rule(memory_id=memories, patch=patches, version=versions)
+    def revise(self, memory_id: int, patch: MemoryPatch, version: int | None) -> None:
+        self.same(lambda service: service.revise(ANN, memory_id, patch, version))
 
-    @rule(principal=principals, memory_id=memories)
-    def inspect(self, principal: Principal, memory_id: int) -> None:
+    @rule(memory_id=memories, version=versions)
+    def retire(self, memory_id: int, version: int | None) -> None:
+        self.same(lambda service: service.retire(ANN, memory_id, version))
+
+    @rule(memory_id=memories, principal=st.sampled_from([ANN, NOT_ANN]))
+    def inspect(self, memory_id: int, principal: Principal) -> None:
         self.same(lambda service: service.inspect(principal, memory_id))
 
-    @rule(principal=principals, query=queries)
-    def search(self, principal: Principal, query: MemoryQuery) -> None:
+    @rule(query=queries(), principal=st.sampled_from([ANN, ANN, NOT_ANN]))
+    def search(self, query: MemoryQuery, principal: Principal) -> None:
         self.page(principal, query)
 
-    @rule(principal=principals, query=queries)
-    def search_all_pages(self, principal: Principal, query: MemoryQuery) -> None:
+    @rule(query=queries())
+    def search_all_pages(self, query: MemoryQuery) -> None:
         for offset in range(0, 100, query.limit):
-            if not self.page(principal, query.model_copy(update={"offset": offset})).has_more:
+            if not self.page(ANN, query.model_copy(update={"offset": offset})).has_more:
                 break
 
     def page(self, principal: Principal, query: MemoryQuery) -> Page:
@@ -154,9 +158,11 @@ def test_both_stores_give_the_same_answers(client: DynamoDBClient) -> None:
     run_state_machine_as_test(
         SameAnswersHere,
         settings=settings(
-            max_examples=50,
+            max_examples=25,
             stateful_step_count=30,
             deadline=None,
+            # To shrink a failure takes minutes on moto; thirty steps can be read as they are.
+            phases=[Phase.reuse, Phase.generate],
             suppress_health_check=list(HealthCheck),
         ),
     )

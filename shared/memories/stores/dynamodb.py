@@ -32,7 +32,7 @@ from memories.stores.dynamodb_failures import (
 )
 from memories.stores.dynamodb_pages import Pages
 from memories.stores.items import Item, attributes, item_of, key, record_of
-from memories.stores.port import ConditionFailed, NewRecord, Record, Selection
+from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -121,10 +121,9 @@ class DynamoDBStore:
             raise ConditionFailed(_current(refused)) from refused
 
     def page(
-        self, user_id: str, selection: Selection, accessed_at: str
+        self, user_id: str, selection: Selection, accessed_at: str, fit: Fit = len
     ) -> tuple[list[Record], int]:
-        items, total = self._pages.page(user_id, selection, accessed_at)
-        return [record_of(item) for item in items], total
+        return self._pages.page(user_id, selection, accessed_at, fit)
 
     def check(self) -> None:
         # No item has this key: whether the table answers is all that is asked.

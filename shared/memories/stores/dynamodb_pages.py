@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -32,8 +33,9 @@ from memories.stores.items import (
     attributes,
     key,
     matches,
+    record_of,
 )
-from memories.stores.port import Selection
+from memories.stores.port import Fit, Record, Selection
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -69,8 +71,10 @@ class Pages:
         self._pause = pause
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="dynamodb")
 
-    def page(self, user_id: str, selection: Selection, accessed_at: str) -> tuple[list[Item], int]:
-        """Return the items of the page, marked as accessed, and the number of all matches."""
+    def page(
+        self, user_id: str, selection: Selection, accessed_at: str, fit: Fit
+    ) -> tuple[list[Record], int]:
+        """Return the page as Store.page does."""
         ranked = self._ranked(user_id, selection)
         chosen = _in_order(ranked, selection.sort)[selection.offset :][: selection.limit]
         if not chosen:
@@ -81,15 +85,16 @@ class Pages:
             for memory_id in chosen
             if memory_id in found and matches(found[memory_id], selection)
         }
-        gone = self._mark(user_id, list(fresh), accessed_at)
-        shown = [
-            found[memory_id] | attributes({"last_accessed_at": accessed_at})
+        records = [
+            replace(record_of(found[memory_id]), last_accessed_at=accessed_at)
             for memory_id in _in_order(fresh, selection.sort)
-            if memory_id not in gone
         ]
+        kept = records[: fit(records)]
+        gone = self._mark(user_id, [record.id for record in kept], accessed_at)
         # A row that proved to be no match is no match in the count either. It is not replaced by
         # one of the next page, which would then come twice.
-        return shown, len(ranked) - (len(chosen) - len(shown))
+        total = len(ranked) - (len(chosen) - len(fresh)) - len(gone)
+        return [record for record in kept if record.id not in gone], total
 
     def close(self) -> None:
         self._workers.shutdown()
@@ -208,25 +213,23 @@ class Pages:
         return set(chain.from_iterable(gone))
 
     def _mark_group(self, user_id: str, accessed_at: str, ids: Sequence[int]) -> list[int]:
-        gone, pending = [], list(ids)
+        gone: list[int] = []
+        pending = list(ids)
         for tries in range(1, MAX_TRIES + 1):
             with failures_sorted():
                 answers = self._client.batch_execute_statement(
                     Statements=[self._marking(user_id, accessed_at, each) for each in pending]
                 )["Responses"]
-            failed = []
-            for memory_id, answer in zip(pending, answers, strict=True):
-                match answer.get("Error", {}).get("Code"):
-                    case None:
-                        pass
-                    # An UPDATE does not create: erased since it was fetched.
-                    case "ConditionalCheckFailed":
-                        gone.append(memory_id)
-                    case _:
-                        failed.append(memory_id)
-            if not failed:
+            errors = {
+                memory_id: answer["Error"].get("Code")
+                for memory_id, answer in zip(pending, answers, strict=True)
+                if "Error" in answer
+            }
+            # An UPDATE does not create: the memory was erased since it was fetched.
+            gone += [each for each, code in errors.items() if code == "ConditionalCheckFailed"]
+            pending = [each for each in errors if each not in gone]
+            if not pending:
                 return gone
-            pending = failed
             self._pause(tries)
         raise StoreUnavailable
 
