@@ -2,9 +2,11 @@
 
 import pytest
 
-from doors import HttpDoor, draft
+from doors import HttpDoor, draft, ids
 from e2e.deployment import Project, Stack
 from e2e.emulator import eventually
+from local.table import create_table
+from template import TEMPLATE
 
 pytestmark = pytest.mark.e2e
 
@@ -26,6 +28,31 @@ def test_an_update_changes_code_and_settings_and_keeps_the_data(
     description = door.client.send("GET", "/openapi.json").body
     assert description["info"]["version"] == "999.0.0"
     assert eventually(lambda: _traced_lines(stack), seconds=10)
+
+
+def test_a_stack_can_serve_from_a_restored_table(
+    stack: Stack, project: Project, own_issuer: dict[str, str], door: HttpDoor
+) -> None:
+    kept = door.record(**draft("Likes tea"))
+    _restore(stack, "restored")
+    lost = door.record(**draft("Written after the backup"))
+
+    project.deploy(stack.name, **own_issuer, RestoredTable="restored")
+
+    assert stack.outputs()["TableName"] == "restored"
+    assert ids(door.search()) == [kept["id"]]
+    assert door.revise(kept["id"], content="Likes coffee")["version"] == 2
+    # The counter was restored too: it goes on from where it was then.
+    assert door.record(**draft())["id"] == lost["id"]
+
+
+def _restore(stack: Stack, name: str) -> None:
+    """Make a table as a restore makes it: like the stack's own, with what is in that."""
+    client = stack.emulator.client("dynamodb")
+    create_table(client, name, TEMPLATE)
+    for page in client.get_paginator("scan").paginate(TableName=stack.physical_id("Table")):
+        for item in page["Items"]:
+            client.put_item(TableName=name, Item=item)
 
 
 def _traced_lines(stack: Stack) -> list[str]:
