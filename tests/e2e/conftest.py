@@ -1,6 +1,8 @@
 """One deployment for the whole run: the emulator, the issuer, the stack, and who calls it."""
 
 from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -19,8 +21,15 @@ def tools() -> Tools:
 
 
 @pytest.fixture(scope="session")
-def emulator(tools: Tools, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
-    with emulators.running(tools, tmp_path_factory.mktemp("emulator")) as emulator:
+def directory() -> Iterator[Path]:
+    """A directory that is gone after the run: what is built and unpacked in it is large."""
+    with TemporaryDirectory(prefix="memories-e2e-") as directory:
+        yield Path(directory)
+
+
+@pytest.fixture(scope="session")
+def emulator(tools: Tools, directory: Path) -> Iterator[Emulator]:
+    with emulators.running(tools, directory / "emulator") as emulator:
         yield emulator
 
 
@@ -31,8 +40,8 @@ def issuer() -> Iterator[Issuer]:
 
 
 @pytest.fixture(scope="session")
-def project(tools: Tools, emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    project = Project.copied(tools, emulator, tmp_path_factory.mktemp("project"))
+def project(tools: Tools, emulator: Emulator, directory: Path) -> Project:
+    project = Project.copied(tools, emulator, directory / "project")
     project.build()
     return project
 

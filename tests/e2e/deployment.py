@@ -28,6 +28,7 @@ class Project:
 
     @classmethod
     def copied(cls, tools: Tools, emulator: Emulator, directory: Path) -> "Project":
+        directory.mkdir()
         shutil.copy(ROOT / "template.yaml", directory)
         ignored = shutil.ignore_patterns("__pycache__")
         for name in ("shared", "functions"):
@@ -69,7 +70,12 @@ class Project:
         command = subprocess.run(
             [self.tools.bin / "sam", *arguments],
             cwd=self.directory,
-            env=self.tools.environment(**self.emulator.variables()),
+            env=self.tools.environment(
+                **self.emulator.variables(),
+                TMPDIR=str(self.directory),
+                # Where it notes that it has been here before.
+                __SAM_CLI_APP_DIR=str(self.directory),
+            ),
             capture_output=True,
             text=True,
             check=False,

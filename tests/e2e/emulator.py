@@ -1,11 +1,12 @@
 """An AWS on this machine: DynamoDB, Lambda, API Gateway, IAM and the rest, on a free port."""
 
+import os
 import signal
 import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -53,6 +54,7 @@ class Emulator:
 def running(tools: Tools, directory: Path) -> Iterator[Emulator]:
     """Start an emulator that keeps its files in ``directory``, and stop it and its functions."""
     emulator = Emulator(_free_port())
+    directory.mkdir()
     log = directory / "emulator.log"
     with log.open("w") as output:
         process = subprocess.Popen(
@@ -60,6 +62,8 @@ def running(tools: Tools, directory: Path) -> Iterator[Emulator]:
             stdout=output,
             stderr=subprocess.STDOUT,
             cwd=directory,
+            # With the functions' processes in a group of their own, to be ended together.
+            start_new_session=True,
             env=tools.environment(
                 AWS_DEFAULT_REGION=REGION,
                 BIND_HOST="127.0.0.1",
@@ -75,12 +79,7 @@ def running(tools: Tools, directory: Path) -> Iterator[Emulator]:
         eventually(lambda: _answers(process, emulator, log), seconds=60)
         yield emulator
     finally:
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        _stop(process)
 
 
 def eventually(look: Callable[[], Found | None], seconds: float) -> Found:
@@ -91,6 +90,15 @@ def eventually(look: Callable[[], Found | None], seconds: float) -> Found:
             return found
         time.sleep(0.1)
     raise AssertionError(f"not within {seconds} seconds")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=20)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def _answers(process: subprocess.Popen[bytes], emulator: Emulator, log: Path) -> bool:
