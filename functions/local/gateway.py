@@ -4,12 +4,10 @@ Each request becomes an event of payload version 2.0 for the real Lambda handler
 is what runs in the cloud. The gateway is also the authorizer: on loopback the user is ``local``.
 """
 
-import asyncio
 import base64
 import json
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -41,12 +39,10 @@ class _Context:
 
 
 class Gateway:
-    """ASGI application over a Lambda handler, which it calls from one thread of its own."""
+    """ASGI application over a Lambda handler, which it calls for one request at a time."""
 
     def __init__(self, handler: Handler) -> None:
         self._handler = handler
-        # The resolver in the handler keeps the event in its class: one request at a time.
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="lambda")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = _headers(scope["headers"])
@@ -58,17 +54,14 @@ class Gateway:
             except PayloadTooLarge as error:
                 answer = _refused(413, str(error), headers)
             else:
-                answer = await self._invoke(_event(scope, headers, body))
+                answer = self._invoke(_event(scope, headers, body))
         await _reply(send, answer)
 
-    async def _invoke(self, event: dict[str, Any]) -> dict[str, Any]:
-        context = _Context(event["requestContext"]["requestId"])
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._worker, self._handler, event, context)
-
-    def close(self) -> None:
-        """Finish the request in work, and take no more."""
-        self._worker.shutdown()
+    def _invoke(self, event: dict[str, Any]) -> dict[str, Any]:
+        # Called right here, not from a thread: the resolver in the handler keeps the event in its
+        # class, so requests take turns anyway, and handing each to a thread and back costs as
+        # much as answering it.
+        return self._handler(event, _Context(event["requestContext"]["requestId"]))
 
 
 def _is_loopback(host: str) -> bool:

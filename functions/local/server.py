@@ -7,7 +7,7 @@ from collections.abc import Callable
 import uvicorn
 
 from http_api.app import build_handler
-from local.gateway import Gateway, Receive, Scope, Send
+from local.gateway import Gateway
 from memories.bootstrap import build_store
 from memories.config import Settings
 from memories.service import MemoryService
@@ -74,32 +74,14 @@ def server_for(gateway: Gateway) -> uvicorn.Server:
     """Return a server for the gateway, to be run on a socket of its own."""
     return uvicorn.Server(
         uvicorn.Config(
-            _application(gateway),
+            gateway,
             log_level="warning",
             # A query string may hold what a person is looking for, so no line is logged for it.
             access_log=False,
             server_header=False,
             date_header=True,
             timeout_graceful_shutdown=STOP_TIMEOUT,
-            lifespan="on",
+            lifespan="off",
             ws="none",
         )
     )
-
-
-def _application(gateway: Gateway) -> Callable[..., object]:
-    async def application(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await _lifespan(gateway, receive, send)
-        elif scope["type"] == "http":
-            await gateway(scope, receive, send)
-
-    return application
-
-
-async def _lifespan(gateway: Gateway, receive: Receive, send: Send) -> None:
-    await receive()
-    await send({"type": "lifespan.startup.complete"})
-    await receive()
-    gateway.close()
-    await send({"type": "lifespan.shutdown.complete"})

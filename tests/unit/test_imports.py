@@ -15,7 +15,7 @@ LAYERS = [
     {"memories.text", "memories.errors"},
     {"memories.models", "memories.principal", "memories.config", "memories.validation"},
     {"memories.stores", "memories.stores.port", "memories.stores.sqlite_schema"},
-    {"memories.stores.sqlite_file"},
+    {"memories.stores.sqlite_file", "memories.stores.sqlite_pages"},
     {"memories.stores.sqlite"},
     {"memories.service"},
     {"memories.bootstrap"},
