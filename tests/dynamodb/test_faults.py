@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -134,9 +135,9 @@ def stored(service: MemoryService, principal: Principal) -> None:
 
 
 @pytest.fixture
-def reference(principal: Principal, clock: Clock) -> Iterator[Reference]:
+def reference(principal: Principal, clock: Clock, tmp_path: Path) -> Iterator[Reference]:
     """The same memories in a store that does not fail."""
-    store = SqliteStore(":memory:")
+    store = SqliteStore(tmp_path / "memories.db")
     service = MemoryService(store, clock)
     service.record_batch(principal, STORED)
     clock.advance()
