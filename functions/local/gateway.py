@@ -4,27 +4,20 @@ Each request becomes an event of payload version 2.0 for the real Lambda handler
 is what runs in the cloud. The gateway is also the authorizer: on loopback the user is ``local``.
 """
 
-import asyncio
 import base64
 import json
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
+from starlette.types import Receive, Scope, Send
+
 from http_api.app import Handler, stamped
 from http_api.errors import JSON, MAX_BODY, PayloadTooLarge
-from memories.principal import SCOPES
-
-Scope = dict[str, Any]
-Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
-
-LOCAL_USER = "local"
-LOCAL_AGENT = "local"
+from local.identity import AGENT, AGENT_HEADER, claims_of
 
 _FOREIGN_HOST = "This server answers only to localhost, 127.0.0.1 and [::1]"
 _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
@@ -41,12 +34,10 @@ class _Context:
 
 
 class Gateway:
-    """ASGI application over a Lambda handler, which it calls from one thread of its own."""
+    """ASGI application over a Lambda handler, which it calls for one request at a time."""
 
     def __init__(self, handler: Handler) -> None:
         self._handler = handler
-        # The resolver in the handler keeps the event in its class: one request at a time.
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="lambda")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = _headers(scope["headers"])
@@ -58,17 +49,14 @@ class Gateway:
             except PayloadTooLarge as error:
                 answer = _refused(413, str(error), headers)
             else:
-                answer = await self._invoke(_event(scope, headers, body))
+                answer = self._invoke(_event(scope, headers, body))
         await _reply(send, answer)
 
-    async def _invoke(self, event: dict[str, Any]) -> dict[str, Any]:
-        context = _Context(event["requestContext"]["requestId"])
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._worker, self._handler, event, context)
-
-    def close(self) -> None:
-        """Finish the request in work, and take no more."""
-        self._worker.shutdown()
+    def _invoke(self, event: dict[str, Any]) -> dict[str, Any]:
+        # Called right here, not from a thread: the resolver in the handler keeps the event in its
+        # class, so requests take turns anyway, and handing each to a thread and back costs as
+        # much as answering it.
+        return self._handler(event, _Context(event["requestContext"]["requestId"]))
 
 
 def _is_loopback(host: str) -> bool:
@@ -110,6 +98,7 @@ async def _read(receive: Receive, headers: Mapping[str, str]) -> bytes:
 def _event(scope: Scope, headers: dict[str, str], body: bytes) -> dict[str, Any]:
     now = datetime.now(UTC)
     client = scope.get("client") or ("127.0.0.1", 0)
+    agent_id = headers.get(AGENT_HEADER, AGENT)
     event: dict[str, Any] = {
         "version": "2.0",
         "routeKey": "$default",
@@ -119,7 +108,7 @@ def _event(scope: Scope, headers: dict[str, str], body: bytes) -> dict[str, Any]
         "requestContext": {
             "accountId": "000000000000",
             "apiId": "local",
-            "authorizer": {"jwt": {"claims": _claims(headers), "scopes": None}},
+            "authorizer": {"jwt": {"claims": claims_of(agent_id), "scopes": None}},
             "domainName": headers.get("host", ""),
             "domainPrefix": "local",
             "http": {
@@ -145,15 +134,6 @@ def _event(scope: Scope, headers: dict[str, str], body: bytes) -> dict[str, Any]
         except UnicodeDecodeError:
             event |= {"body": base64.b64encode(body).decode(), "isBase64Encoded": True}
     return event
-
-
-def _claims(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return what a verified token would say. On one machine the caller names its agent."""
-    return {
-        "sub": LOCAL_USER,
-        "client_id": headers.get("x-agent-id", LOCAL_AGENT),
-        "scope": " ".join(SCOPES),
-    }
 
 
 def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -150,7 +150,8 @@ class MemoryPatch(_Input):
 
     def changes(self) -> dict[str, Any]:
         """Return the fields that were sent, by name."""
-        return {name: getattr(self, name) for name in self.model_fields_set}
+        sent = self.model_fields_set & MemoryPatch.model_fields.keys()
+        return {name: getattr(self, name) for name in sent}
 
 
 Tagged = Annotated[Omittable[FilterText], Field(description="Only memories with exactly this tag")]

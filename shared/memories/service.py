@@ -199,8 +199,7 @@ def _differences(record: Record, patch: MemoryPatch) -> dict[str, object]:
 
 
 def _shown(record: Record) -> Memory:
-    # A record was checked when it was written; checking it again would cost every read.
-    return Memory.model_construct(
+    return Memory(
         id=record.id,
         content=record.content,
         tags=list(record.tags),

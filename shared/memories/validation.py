@@ -14,6 +14,13 @@ _MESSAGES = {
     "string_unicode": "must not hold a lone surrogate",
 }
 
+_WANTED = {
+    "int_type": "an integer",
+    "int_from_float": "an integer",
+    "string_type": "a string",
+    "list_type": "an array",
+    "model_type": "an object",
+}
 _SUBJECT = re.compile("^(Input|String|List|Data) should ")
 
 
@@ -30,4 +37,11 @@ def _problem(item: ErrorDetails, where: tuple[str | int, ...]) -> Problem:
     kind, loc = item["type"], (*where, *item["loc"])
     if item["input"] is None:
         return Problem("null", loc, "must not be null; leave it out instead")
+    if wanted := _WANTED.get(kind):
+        return Problem(kind, loc, f"must be {wanted}, not {_json_type(item['input'])}")
     return Problem(kind, loc, _MESSAGES.get(kind) or _SUBJECT.sub("must ", item["msg"]))
+
+
+def _json_type(value: object) -> str:
+    names = {str: "a string", bool: "a boolean", list: "an array", dict: "an object"}
+    return names.get(type(value), "a number")

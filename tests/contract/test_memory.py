@@ -202,7 +202,7 @@ def test_what_the_service_gives_or_does_not_know_is_refused_by_name(
     fields: Fields = {name: value}
     writes: list[Callable[[], Memory]] = [
         lambda: door.record(**draft(), **fields),
-        lambda: door.revise(kept["id"], **{"content": "Changed"}, **fields),
+        lambda: door.revise(kept["id"], None, **draft("Changed"), **fields),
     ]
     for write in writes:
         with pytest.raises(Refused) as refused:

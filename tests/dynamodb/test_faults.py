@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +148,7 @@ def reference(principal: Principal, clock: Clock, tmp_path: Path) -> Iterator[Re
 def state(store: Store, principal: Principal) -> list[Record]:
     """Return all records, without their ids: a failure may leave a gap between them."""
     found = [store.get(principal.user_id, memory_id) for memory_id in range(1, 20)]
-    return [replace(record, id=0) for record in found if record]
+    return [record._replace(id=0) for record in found if record]
 
 
 def facts(answer: object) -> object:

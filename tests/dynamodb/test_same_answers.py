@@ -164,7 +164,7 @@ def test_both_stores_give_the_same_answers(client: DynamoDBClient) -> None:
     run_state_machine_as_test(
         SameAnswersHere,
         settings=settings(
-            max_examples=40,
+            max_examples=25,
             stateful_step_count=30,
             deadline=None,
             # To shrink a failure takes minutes on moto; thirty steps can be read as they are.

@@ -15,7 +15,7 @@ LAYERS = [
     {"memories.text", "memories.errors"},
     {"memories.models", "memories.principal", "memories.config", "memories.validation"},
     {"memories.stores", "memories.stores.port", "memories.stores.sqlite_schema"},
-    {"memories.stores.sqlite_file", "memories.stores.keys"},
+    {"memories.stores.sqlite_file", "memories.stores.sqlite_pages", "memories.stores.keys"},
     {"memories.stores.sqlite", "memories.stores.items"},
     {"memories.stores.dynamodb_expressions", "memories.stores.dynamodb_failures"},
     {"memories.stores.dynamodb_pages"},
@@ -26,7 +26,8 @@ LAYERS = [
 OUTSIDE = {
     "memories": {"pydantic", "pydantic_core"},
     "http_api": {"aws_lambda_powertools", "pydantic"},
-    "local": {"uvicorn", "yaml"},
+    "mcp_server": {"anyio", "mcp", "mcp_types", "pydantic", "starlette"},
+    "local": {"starlette", "uvicorn", "yaml"},
 }
 # Who may speak to AWS, besides.
 AWS = {"boto3", "botocore"}
@@ -36,7 +37,7 @@ SPEAKS_TO_AWS = {
     "memories.stores.dynamodb_failures",
     "memories.stores.dynamodb_pages",
 }
-FUNCTIONS = {"http_api", "local"}
+FUNCTIONS = {"http_api", "local", "mcp_server"}
 
 
 def name_of(path: Path) -> str:

@@ -7,7 +7,9 @@ with nothing half-written.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
+
+from memories.models import MemoryType, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,14 +18,13 @@ class NewRecord:
 
     content: str
     tags: tuple[str, ...]
-    memory_type: str
-    status: str
+    memory_type: MemoryType
+    status: Status
     created_at: str
     agent_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """A record as it is stored. Times are the contract's strings, so that they sort as text."""
 
     id: int
@@ -32,8 +33,8 @@ class Record:
     created_at: str
     updated_at: str
     last_accessed_at: str | None
-    memory_type: str
-    status: str
+    memory_type: MemoryType
+    status: Status
     version: int
     agent_id: str
 

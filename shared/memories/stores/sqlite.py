@@ -8,33 +8,26 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from pydantic_core import from_json
+
 from memories.errors import StoreUnavailable
 from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection
 from memories.stores.sqlite_file import open_file
+from memories.stores.sqlite_pages import Totals, page_of
+from memories.stores.sqlite_schema import ID_BITS
 from memories.text import search_text
 
 # Wait this long for another process's write before giving up, in seconds.
 BUSY_TIMEOUT = 5.0
 
-# The full-text index holds sequences of three characters; shorter texts are looked for by a scan.
-_TRIGRAM = 3
-
 _COLUMNS = (
     "id, content, tags, created_at, updated_at, last_accessed_at, memory_type, status, version, "
     "agent_id"
 )
-_ORDER = {
-    "id": "id",
-    "created_at": "created_at DESC, id DESC",
-    "updated_at": "updated_at DESC, id DESC",
-    # NULL sorts below every text, so never accessed comes last.
-    "last_accessed_at": "last_accessed_at DESC, id DESC",
-}
 _EXISTS = "user_id = :user_id AND id = :id"
 _NOT_DELETED = "status <> 'deleted'"
 
@@ -42,16 +35,19 @@ _NOT_DELETED = "status <> 'deleted'"
 class SqliteStore:
     """Store over one connection, which its threads take in turn."""
 
-    def __init__(self, path: Path | str, busy_timeout: float = BUSY_TIMEOUT) -> None:
+    def __init__(self, path: Path, busy_timeout: float = BUSY_TIMEOUT) -> None:
         """Open or create the file at ``path``. Raises UnusableDataFile."""
         self._lock = Lock()
+        self._totals = Totals()
         self._connection = open_file(path, busy_timeout)
 
     def create(self, user_id: str, drafts: Sequence[NewRecord]) -> list[Record]:
         with self._transaction(durable=True):
-            last_id = self._reserve(user_id, len(drafts), drafts[0].created_at)
-            first_id = last_id - len(drafts) + 1
-            return [self._insert(user_id, first_id + n, draft) for n, draft in enumerate(drafts)]
+            first_row, first_id = self._reserve(user_id, len(drafts), drafts[0].created_at)
+            return [
+                self._insert(user_id, first_row + n, first_id + n, draft)
+                for n, draft in enumerate(drafts)
+            ]
 
     def get(self, user_id: str, memory_id: int) -> Record | None:
         with self._transaction(writes=False):
@@ -101,17 +97,13 @@ class SqliteStore:
     def page(
         self, user_id: str, selection: Selection, accessed_at: str, fit: Fit = len
     ) -> tuple[list[Record], int]:
-        where, values = _filter(user_id, selection)
         # One transaction: no write of another process falls between the count and the refresh.
         with self._transaction():
-            (total,) = self._one(f"SELECT count(*) FROM memories WHERE {where}", values)
-            rows = self._connection.execute(
-                f"SELECT row_id, {_COLUMNS} FROM memories WHERE {where} "
-                f"ORDER BY {_ORDER[selection.sort]} LIMIT :limit OFFSET :offset",
-                values,
-            ).fetchall()
+            rows, total = page_of(self._connection, self._totals, user_id, selection, _COLUMNS)
+            if not rows:
+                return [], total
             records = [
-                replace(_record(row), last_accessed_at=accessed_at) for _row_id, *row in rows
+                _record(row)._replace(last_accessed_at=accessed_at) for _row_id, *row in rows
             ]
             kept = fit(records)
             self._connection.execute(
@@ -134,6 +126,8 @@ class SqliteStore:
     def _transaction(self, writes: bool = True, durable: bool = False) -> Iterator[None]:
         with self._lock:
             try:
+                if durable:
+                    self._totals.forget()
                 self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
                 # IMMEDIATE: a transaction that reads first and writes later could not wait.
                 self._connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
@@ -156,21 +150,24 @@ class SqliteStore:
         )
         return _record(row) if row else None
 
-    def _reserve(self, user_id: str, count: int, at: str) -> int:
-        (last_id,) = self._one(
+    def _reserve(self, user_id: str, count: int, at: str) -> tuple[int, int]:
+        """Return the first row id and the first id of ``count`` new ones."""
+        number, last_id = self._one(
             "INSERT INTO users (user_id, created_at, last_id) VALUES (:user_id, :at, :count) "
-            "ON CONFLICT (user_id) DO UPDATE SET last_id = last_id + :count RETURNING last_id",
+            "ON CONFLICT (user_id) DO UPDATE SET last_id = last_id + :count "
+            "RETURNING user_number, last_id",
             {"user_id": user_id, "at": at, "count": count},
         )
-        assert isinstance(last_id, int)
-        return last_id
+        first_id = last_id - count + 1
+        return (number << ID_BITS) + first_id, first_id
 
-    def _insert(self, user_id: str, memory_id: int, draft: NewRecord) -> Record:
-        row_id, *row = self._one(
-            f"INSERT INTO memories (user_id, search_text, {_COLUMNS}) VALUES (:user_id, "
-            ":search_text, :id, :content, :tags, :at, :at, NULL, :memory_type, :status, 1, "
-            f":agent_id) RETURNING row_id, {_COLUMNS}",
+    def _insert(self, user_id: str, row_id: int, memory_id: int, draft: NewRecord) -> Record:
+        row = self._one(
+            f"INSERT INTO memories (row_id, user_id, search_text, {_COLUMNS}) VALUES (:row_id, "
+            ":user_id, :search_text, :id, :content, :tags, :at, :at, NULL, :memory_type, :status, "
+            f"1, :agent_id) RETURNING {_COLUMNS}",
             {
+                "row_id": row_id,
                 "user_id": user_id,
                 "search_text": search_text(draft.content, draft.tags),
                 "id": memory_id,
@@ -182,8 +179,9 @@ class SqliteStore:
                 "agent_id": draft.agent_id,
             },
         )
-        self._insert_tags(user_id, row_id, draft.tags)
-        return _record(row)
+        record = _record(row)
+        self._insert_tags(user_id, row_id, record)
+        return record
 
     def _index(self, user_id: str, record: Record) -> None:
         (row_id,) = self._one(
@@ -195,49 +193,19 @@ class SqliteStore:
             },
         )
         self._connection.execute("DELETE FROM memory_tags WHERE row_id = ?", (row_id,))
-        self._insert_tags(user_id, row_id, record.tags)
+        self._insert_tags(user_id, row_id, record)
 
-    def _insert_tags(self, user_id: str, row_id: int, tags: Sequence[str]) -> None:
+    def _insert_tags(self, user_id: str, row_id: int, record: Record) -> None:
         self._connection.executemany(
-            "INSERT INTO memory_tags (user_id, tag, row_id) VALUES (?, ?, ?)",
-            [(user_id, tag, row_id) for tag in tags],
+            "INSERT INTO memory_tags (user_id, tag, row_id, status, memory_type) "
+            "VALUES (?, ?, ?, ?, ?)",
+            [(user_id, tag, row_id, record.status, record.memory_type) for tag in record.tags],
         )
-
-
-def _filter(user_id: str, selection: Selection) -> tuple[str, dict[str, Any]]:
-    clauses = ["user_id = :user_id"]
-    values: dict[str, Any] = {
-        "user_id": user_id,
-        "limit": selection.limit,
-        "offset": selection.offset,
-    }
-    if selection.status is None:
-        clauses.append(_NOT_DELETED)
-    else:
-        clauses.append("status = :status")
-        values["status"] = selection.status
-    if selection.memory_type is not None:
-        clauses.append("memory_type = :memory_type")
-        values["memory_type"] = selection.memory_type
-    if selection.tag is not None:
-        clauses.append(
-            "row_id IN (SELECT row_id FROM memory_tags WHERE user_id = :user_id AND tag = :tag)"
-        )
-        values["tag"] = selection.tag
-    if selection.text is not None and len(selection.text) >= _TRIGRAM:
-        clauses.append(
-            "row_id IN (SELECT rowid FROM memory_search WHERE memory_search MATCH :text)"
-        )
-        values["text"] = '"' + selection.text.replace('"', '""') + '"'
-    elif selection.text is not None:
-        clauses.append("instr(search_text, :text)")
-        values["text"] = selection.text
-    return " AND ".join(clauses), values
 
 
 def _record(row: Sequence[Any]) -> Record:
     memory_id, content, tags, *rest = row
-    return Record(memory_id, content, tuple(json.loads(tags)), *rest)
+    return Record(memory_id, content, tuple(from_json(tags)), *rest)
 
 
 def _json(tags: Sequence[str]) -> str:

@@ -14,16 +14,16 @@ class UnusableDataFile(Exception):
     """The data file cannot be opened, or is not one that this version can use."""
 
 
-def open_file(path: Path | str, busy_timeout: float) -> sqlite3.Connection:
+def open_file(path: Path, busy_timeout: float) -> sqlite3.Connection:
     """Open the data file, or create it; transactions are begun and ended by hand.
 
     ``busy_timeout`` is how long a statement waits for other processes, in seconds. Raises
     UnusableDataFile, and then a file that is not ours is as it was.
     """
     try:
-        _create_private(Path(path))
+        _create_private(path)
         connection = sqlite3.connect(
-            path, timeout=busy_timeout, isolation_level=None, check_same_thread=False
+            path.absolute(), timeout=busy_timeout, isolation_level=None, check_same_thread=False
         )
         with ExitStack() as on_failure:
             on_failure.callback(connection.close)
@@ -36,8 +36,7 @@ def open_file(path: Path | str, busy_timeout: float) -> sqlite3.Connection:
 
 def _create_private(path: Path) -> None:
     # Memories are personal: only the owner of the process may read a file that it creates.
-    if str(path) != ":memory:":
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
 
 
 def _prepare(connection: sqlite3.Connection, busy_timeout: float) -> None:
@@ -70,13 +69,17 @@ def _check_origin(connection: sqlite3.Connection) -> int:
 def _write_ahead(connection: sqlite3.Connection, deadline: float) -> None:
     # The mode is kept in the file. Going over to it does not wait for other processes, so two that
     # open a new file at once would fail: this waits in its place.
-    while connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+    while True:
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
+            mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()
         except sqlite3.OperationalError:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
+        else:
+            break
+    if mode != ("wal",):
+        raise sqlite3.OperationalError("its file system cannot keep a write-ahead log")
 
 
 def _migrate(connection: sqlite3.Connection, done: int) -> None:
