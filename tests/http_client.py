@@ -12,9 +12,10 @@ from urllib.parse import unquote
 import httpx
 
 from http_api.app import Handler
-from local.gateway import Gateway
-from local.server import listen, server_for, url_of
+from local.server import application, listen, server_for, url_of
+from memories.config import Settings
 from memories.principal import SCOPES
+from memories.service import MemoryService
 
 JSON = {"content-type": "application/json"}
 
@@ -91,21 +92,20 @@ class SocketClient(HttpClient):
 
 
 class Switchboard:
-    """A handler whose handler can be exchanged, so that one server serves many tests."""
+    """A service in whose place another can be put, so that one server serves many tests."""
 
     def __init__(self) -> None:
-        self.handler: Handler | None = None
+        self.service: MemoryService | None = None
 
-    def __call__(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
-        assert self.handler
-        return self.handler(event, context)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.service, name)
 
 
 @contextmanager
-def serving(handler: Handler) -> Iterator[str]:
-    """Run the one-machine server over ``handler`` in a thread, and yield its address."""
+def serving(service: MemoryService) -> Iterator[str]:
+    """Run the one-machine server over ``service`` in a thread, and yield its address."""
     with listen("127.0.0.1", 0) as listener:
-        server = server_for(Gateway(handler))
+        server = server_for(application(service, Settings()))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

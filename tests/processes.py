@@ -23,7 +23,7 @@ class Server:
         assert self.process.stdout
         self.banner = [self.process.stdout.readline().strip() for _ in range(3)]
         assert self.banner[0], self.process.communicate()
-        self.url = self.banner[0].split()[-1]
+        self.url = self.banner[0].split()[3].rstrip(",")
         self.client = SocketClient(self.url)
         self.output: str | None = None
 

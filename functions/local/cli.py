@@ -1,4 +1,4 @@
-"""The command line: ``memories serve``."""
+"""The command line: ``memories serve`` and ``memories mcp``."""
 
 import argparse
 import dataclasses
@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from local.host import serve_host
 from local.server import CannotServe, serve
 from memories import __version__
 from memories.config import InvalidSetting, Settings
@@ -18,9 +19,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0 done, 1 could not, 2 wrongly called."""
     try:
         settings = Settings.from_environment(os.environ)
-        options = _parser(settings).parse_args(arguments)
+        options = vars(_parser(settings).parse_args(arguments))
+        command = options.pop("command")
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C
-        serve(dataclasses.replace(settings, **vars(options)), _say)
+        command(dataclasses.replace(settings, **options))
     except (CannotServe, InvalidSetting, UnusableDataFile) as error:
         print(f"memories: {error}", file=sys.stderr)
         return 1
@@ -35,25 +37,44 @@ def _parser(settings: Settings) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"memories {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
-    command = commands.add_parser("serve", help="serve HTTP on this machine")
-    command.add_argument(
+    _add_serve(commands.add_parser("serve", help="serve HTTP and MCP on this machine"), settings)
+    _add_mcp(commands.add_parser("mcp", help="serve MCP to the host that starts this"), settings)
+    return parser
+
+
+def _add_serve(parser: argparse.ArgumentParser, settings: Settings) -> None:
+    parser.set_defaults(command=lambda chosen: serve(chosen, _say))
+    parser.add_argument(
         "--host",
         default=settings.host,
         help="loopback address to listen on, also MEMORIES_HOST (now: %(default)s)",
     )
-    command.add_argument(
+    parser.add_argument(
         "--port",
         type=_port,
         default=settings.port,
         help="port to listen on, 0 for any free one, also MEMORIES_PORT (now: %(default)s)",
     )
-    command.add_argument(
+    _add_data(parser, settings)
+
+
+def _add_mcp(parser: argparse.ArgumentParser, settings: Settings) -> None:
+    parser.set_defaults(command=serve_host)
+    parser.add_argument(
+        "--agent",
+        default=settings.agent,
+        help="name of the agent that records, also MEMORIES_AGENT (now: %(default)s)",
+    )
+    _add_data(parser, settings)
+
+
+def _add_data(parser: argparse.ArgumentParser, settings: Settings) -> None:
+    parser.add_argument(
         "--data",
         type=_path,
         default=settings.data,
         help="file that holds the memories, also MEMORIES_DATA (now: %(default)s)",
     )
-    return parser
 
 
 def _path(text: str) -> Path:

@@ -7,22 +7,17 @@ is what runs in the cloud. The gateway is also the authorizer: on loopback the u
 import base64
 import json
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
+from starlette.types import Receive, Scope, Send
+
 from http_api.app import Handler, stamped
 from http_api.errors import JSON, MAX_BODY, PayloadTooLarge
-from memories.principal import SCOPES
-
-Scope = dict[str, Any]
-Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
-
-LOCAL_USER = "local"
-LOCAL_AGENT = "local"
+from local.identity import AGENT, AGENT_HEADER, claims_of
 
 _FOREIGN_HOST = "This server answers only to localhost, 127.0.0.1 and [::1]"
 _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
@@ -103,6 +98,7 @@ async def _read(receive: Receive, headers: Mapping[str, str]) -> bytes:
 def _event(scope: Scope, headers: dict[str, str], body: bytes) -> dict[str, Any]:
     now = datetime.now(UTC)
     client = scope.get("client") or ("127.0.0.1", 0)
+    agent_id = headers.get(AGENT_HEADER, AGENT)
     event: dict[str, Any] = {
         "version": "2.0",
         "routeKey": "$default",
@@ -112,7 +108,7 @@ def _event(scope: Scope, headers: dict[str, str], body: bytes) -> dict[str, Any]
         "requestContext": {
             "accountId": "000000000000",
             "apiId": "local",
-            "authorizer": {"jwt": {"claims": _claims(headers), "scopes": None}},
+            "authorizer": {"jwt": {"claims": claims_of(agent_id), "scopes": None}},
             "domainName": headers.get("host", ""),
             "domainPrefix": "local",
             "http": {
@@ -138,15 +134,6 @@ def _event(scope: Scope, headers: dict[str, str], body: bytes) -> dict[str, Any]
         except UnicodeDecodeError:
             event |= {"body": base64.b64encode(body).decode(), "isBase64Encoded": True}
     return event
-
-
-def _claims(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return what a verified token would say. On one machine the caller names its agent."""
-    return {
-        "sub": LOCAL_USER,
-        "client_id": headers.get("x-agent-id", LOCAL_AGENT),
-        "scope": " ".join(SCOPES),
-    }
 
 
 def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

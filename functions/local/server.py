@@ -5,12 +5,23 @@ import socket
 from collections.abc import Callable
 
 import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from http_api.app import build_handler
 from local.gateway import Gateway
+from local.identity import AGENT, AGENT_HEADER, principal_for
+from mcp_server.http import PATH as MCP_PATH
+from mcp_server.http import build_app
+from mcp_server.server import Context, build_server
 from memories.bootstrap import build_store
 from memories.config import Settings
+from memories.principal import Principal
 from memories.service import MemoryService
+
+# The names of this machine, at any port.
+LOOPBACK_HOSTS = [
+    f"{name}{port}" for name in ("localhost", "127.0.0.1", "[::1]") for port in ("", ":*")
+]
 
 # A request in work is given this long to finish when the server is told to stop, in seconds.
 STOP_TIMEOUT = 5
@@ -25,12 +36,12 @@ def serve(settings: Settings, say: Callable[[str], None]) -> None:
     listener = listen(settings.host, settings.port)
     store = build_store(settings)
     try:
-        gateway = Gateway(build_handler(MemoryService(store), settings))
+        service = MemoryService(store)
         address = url_of(listener)
-        say(f"memories listens on {address}")
+        say(f"memories listens on {address}, for MCP on {address}{MCP_PATH}")
         say(f"data in {settings.data.resolve()}")
         say(f"docs at {address}/docs")
-        server_for(gateway).run(sockets=[listener])
+        server_for(application(service, settings)).run(sockets=[listener])
     finally:
         store.close()
         listener.close()
@@ -70,18 +81,40 @@ def url_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def server_for(gateway: Gateway) -> uvicorn.Server:
-    """Return a server for the gateway, to be run on a socket of its own."""
+def application(service: MemoryService, settings: Settings) -> ASGIApp:
+    """Return both doors as one application."""
+    return compose(
+        Gateway(build_handler(service, settings)),
+        build_app(build_server(service, _identify), LOOPBACK_HOSTS, settings.origins),
+    )
+
+
+def compose(gateway: ASGIApp, mcp: ASGIApp) -> ASGIApp:
+    """Return an application that gives each request to its door."""
+
+    async def composed(scope: Scope, receive: Receive, send: Send) -> None:
+        to_gateway = scope["type"] == "http" and scope["path"] != MCP_PATH
+        await (gateway if to_gateway else mcp)(scope, receive, send)
+
+    return composed
+
+
+def server_for(app: ASGIApp) -> uvicorn.Server:
+    """Return a server for the application, to be run on a socket of its own."""
     return uvicorn.Server(
         uvicorn.Config(
-            gateway,
+            app,
             log_level="warning",
             # A query string may hold what a person is looking for, so no line is logged for it.
             access_log=False,
             server_header=False,
-            date_header=True,
             timeout_graceful_shutdown=STOP_TIMEOUT,
-            lifespan="off",
+            lifespan="on",
             ws="none",
         )
     )
+
+
+def _identify(context: Context) -> Principal:
+    assert context.request  # this transport always has one
+    return principal_for(context.request.headers.get(AGENT_HEADER, AGENT))

@@ -34,6 +34,10 @@ class Settings:
     # DynamoDB: the table, and where it is if it is not AWS that has it.
     table: str = "memories"
     endpoint_url: str = ""
+    # The web pages that may call the MCP server, by their origins, apart by white space.
+    origins: tuple[str, ...] = ()
+    # The agent that a host starts over standard input and output.
+    agent: str = "local"
     # The claims of a verified token that name the user and the agent.
     user_claim: str = "sub"
     agent_claim: str = "client_id"
@@ -58,6 +62,8 @@ class Settings:
 
 
 def _value(variable: str, text: str, kind: type) -> object:
+    if kind is tuple:
+        return tuple(text.split())
     try:
         if kind is bool:
             return ("false", "true").index(text) == 1

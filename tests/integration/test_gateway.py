@@ -7,15 +7,12 @@ from collections.abc import Iterator
 import pytest
 
 from doors import draft
-from http_api.app import Handler
-from http_client import JSON, SocketClient, Switchboard
+from http_client import JSON, SocketClient
 
 
 @pytest.fixture
-def client(handler: Handler, server: tuple[Switchboard, SocketClient]) -> SocketClient:
-    switchboard, client = server
-    switchboard.handler = handler
-    return client
+def client(socket_client: SocketClient) -> SocketClient:
+    return socket_client
 
 
 def exchange(client: SocketClient, *chunks: bytes) -> bytes:

@@ -34,7 +34,7 @@ def test_it_says_in_three_lines_where_it_listens_where_the_data_and_the_docs_are
 ) -> None:
     with server_on(tmp_path / "m.db") as server:
         assert server.banner == [
-            f"memories listens on {server.url}",
+            f"memories listens on {server.url}, for MCP on {server.url}/mcp",
             f"data in {tmp_path / 'm.db'}",
             f"docs at {server.url}/docs",
         ]

@@ -1,0 +1,1 @@
+"""The MCP door: tools, resources and a prompt over the memory service."""

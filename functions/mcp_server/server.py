@@ -1,0 +1,159 @@
+"""The MCP server: what it lists, and how a call becomes a use of the service.
+
+Built on the SDK's low-level server: the arguments are checked against our own models, strictly, so
+that nothing unknown is ignored and no number is read out of a string.
+"""
+
+import logging
+import re
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from pydantic import BaseModel, ValidationError
+
+from mcp_server.errors import explained
+from mcp_server.policy import INSTRUCTIONS, MEMORY, POLICY, PROMPT, policy
+from mcp_server.tools import TOOLS, Tool
+from memories import __version__
+from memories.errors import DomainError, MemoryNotFound
+from memories.principal import Principal
+from memories.service import MemoryService
+from memories.validation import invalid_input
+
+Context = ServerRequestContext[Any, Any]
+Identify = Callable[[Context], Principal]
+
+_MEMORY_URI = re.compile(r"memories://memories/([1-9][0-9]{0,18})")
+# The lists are the same for everyone, and change with a new version only.
+_LISTS = CacheHint(ttl_ms=3_600_000, scope="public")
+
+_log = logging.getLogger(__name__)
+
+
+def build_server(service: MemoryService, identify: Identify) -> Server[Any]:
+    """Return a server over ``service``; ``identify`` says who makes a request."""
+    door = _Door(service, identify)
+    return Server(
+        "memories",
+        version=__version__,
+        title="memories",
+        description="One memory of a person, shared by all of their agents",
+        instructions=INSTRUCTIONS,
+        cache_hints={
+            "tools/list": _LISTS,
+            "resources/list": _LISTS,
+            "resources/templates/list": _LISTS,
+            "prompts/list": _LISTS,
+        },
+        get_tool_input_schema=_input_schema,
+        on_list_tools=door.list_tools,
+        on_call_tool=door.call_tool,
+        on_list_resources=door.list_resources,
+        on_list_resource_templates=door.list_resource_templates,
+        on_read_resource=door.read_resource,
+        on_list_prompts=door.list_prompts,
+        on_get_prompt=door.get_prompt,
+    )
+
+
+class _Door:
+    """The handlers of the requests that a client makes."""
+
+    def __init__(self, service: MemoryService, identify: Identify) -> None:
+        self._service = service
+        self._identify = identify
+
+    async def list_tools(self, _: Context, __: object) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[tool.declaration for tool in TOOLS.values()])
+
+    async def call_tool(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        tool = TOOLS.get(params.name)
+        if tool is None:
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:64]}")
+        try:
+            arguments = _arguments(tool, params.arguments or {})
+            principal = self._identify(context)
+            result = await anyio.to_thread.run_sync(tool.run, self._service, principal, arguments)
+        except DomainError as error:
+            return types.CallToolResult(content=_texts(explained(error)), is_error=True)
+        except Exception as error:  # noqa: BLE001  (whatever it is, the model is told something)
+            # Not the message: it may hold what a person stored.
+            place = "".join(traceback.format_tb(error.__traceback__))
+            _log.error("unexpected %s\n%s", type(error).__qualname__, place)
+            return types.CallToolResult(content=_texts(["Internal error"]), is_error=True)
+        content = _texts([result.model_dump_json(), *tool.remarks(arguments, result)])
+        return types.CallToolResult(
+            content=content, structured_content=result.model_dump(mode="json")
+        )
+
+    async def list_resources(self, _: Context, __: object) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=[POLICY])
+
+    async def list_resource_templates(
+        self, _: Context, __: object
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=[MEMORY])
+
+    async def read_resource(
+        self, context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        if params.uri == POLICY.uri:
+            return _resource(params.uri, "text/markdown", policy())
+        named = _MEMORY_URI.fullmatch(params.uri)
+        if named is None:
+            raise _no_resource(params.uri)
+        try:
+            memory = await anyio.to_thread.run_sync(
+                self._service.inspect, self._identify(context), int(named[1])
+            )
+        except MemoryNotFound:
+            raise _no_resource(params.uri) from None
+        except DomainError as error:
+            raise MCPError(types.INTERNAL_ERROR, str(error)) from None
+        return _resource(params.uri, "application/json", memory.model_dump_json())
+
+    async def list_prompts(self, _: Context, __: object) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[PROMPT])
+
+    async def get_prompt(
+        self, _: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        if params.name != PROMPT.name:
+            raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name[:64]}")
+        message = types.PromptMessage(
+            role="user", content=types.TextContent(type="text", text=INSTRUCTIONS)
+        )
+        return types.GetPromptResult(description=PROMPT.description, messages=[message])
+
+
+def _input_schema(name: str) -> dict[str, Any] | None:
+    return TOOLS[name].declaration.input_schema if name in TOOLS else None
+
+
+def _arguments(tool: Tool, sent: dict[str, Any]) -> BaseModel:
+    try:
+        return tool.arguments.model_validate(sent)
+    except ValidationError as error:
+        raise invalid_input(error) from None
+
+
+def _texts(texts: list[str]) -> list[types.ContentBlock]:
+    return [types.TextContent(type="text", text=text) for text in texts]
+
+
+def _resource(uri: str, mime_type: str, text: str) -> types.ReadResourceResult:
+    contents = types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
+    return types.ReadResourceResult(contents=[contents])
+
+
+def _no_resource(uri: str) -> MCPError:
+    return MCPError(types.INVALID_PARAMS, "Resource not found", {"uri": uri[:256]})

@@ -1,0 +1,213 @@
+"""The tools: each declared once, with its arguments, its result and its hints."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
+
+from mcp_types import Tool as ToolDeclaration
+from mcp_types import ToolAnnotations
+from pydantic import BaseModel, Field
+
+from mcp_server.schemas import schema_of
+from memories.models import (
+    MAX_BATCH,
+    Memory,
+    MemoryDraft,
+    MemoryId,
+    MemoryPatch,
+    MemoryQuery,
+    Omittable,
+    Page,
+    PrimedContext,
+    PrimingQuery,
+)
+from memories.principal import Principal
+from memories.service import MemoryService
+
+TheId = Annotated[MemoryId, Field(description="The memory's id")]
+ExpectedVersion = Annotated[
+    Omittable[int],
+    Field(description="Do it only if the memory is at this version, as you last read it"),
+]
+
+
+class RecordMemory(MemoryDraft):
+    idempotency_key: Annotated[
+        Omittable[str],
+        Field(min_length=1, max_length=255, description="Accepted, and not yet honoured"),
+    ] = None
+
+
+class RecordMemories(BaseModel):
+    model_config = MemoryDraft.model_config
+
+    memories: list[MemoryDraft] = Field(
+        min_length=1, max_length=MAX_BATCH, description="The memories to record, all or none"
+    )
+
+
+class Recorded(BaseModel):
+    """What was recorded, in order."""
+
+    memories: list[Memory]
+
+
+class InspectMemory(BaseModel):
+    model_config = MemoryDraft.model_config
+
+    memory_id: TheId
+
+
+class ReviseMemory(MemoryPatch):
+    memory_id: TheId
+    expected_version: ExpectedVersion = None
+
+
+class RetireMemory(InspectMemory):
+    expected_version: ExpectedVersion = None
+
+
+@dataclass(frozen=True)
+class Tool:
+    """What a tool is called with, what it does and what it answers."""
+
+    name: str
+    title: str
+    description: str
+    arguments: type[BaseModel]
+    result: type[BaseModel]
+    run: Callable[[MemoryService, Principal, Any], BaseModel]
+    # What to tell a model beside the result.
+    remarks: Callable[[Any, Any], list[str]] = lambda arguments, result: []
+    destructive: bool = False
+    idempotent: bool = False
+
+    @cached_property
+    def declaration(self) -> ToolDeclaration:
+        return ToolDeclaration(
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            input_schema=schema_of(self.arguments, "validation"),
+            output_schema=schema_of(self.result, "serialization"),
+            annotations=ToolAnnotations(
+                title=self.title,
+                # Even a search writes: it marks what it returns as used.
+                read_only_hint=False,
+                destructive_hint=self.destructive,
+                idempotent_hint=self.idempotent,
+                open_world_hint=False,
+            ),
+        )
+
+
+def _record(service: MemoryService, principal: Principal, arguments: RecordMemory) -> Memory:
+    return service.record(principal, arguments)
+
+
+def _record_all(
+    service: MemoryService, principal: Principal, arguments: RecordMemories
+) -> Recorded:
+    memories = service.record_batch(principal, arguments.memories)
+    return Recorded.model_construct(memories=memories)
+
+
+def _inspect(service: MemoryService, principal: Principal, arguments: InspectMemory) -> Memory:
+    return service.inspect(principal, arguments.memory_id)
+
+
+def _revise(service: MemoryService, principal: Principal, arguments: ReviseMemory) -> Memory:
+    return service.revise(principal, arguments.memory_id, arguments, arguments.expected_version)
+
+
+def _retire(service: MemoryService, principal: Principal, arguments: RetireMemory) -> Memory:
+    return service.retire(principal, arguments.memory_id, arguments.expected_version)
+
+
+def _left_out(arguments: PrimingQuery, context: PrimedContext) -> list[str]:
+    return [
+        f"{page.total - end} {name} left out; go on at offset {end} of search_memories("
+        f'memory_type="{kind}", status="active", sort="{arguments.sort}")'
+        for name, kind, page in (
+            ("preferences", "preference", context.preferences),
+            ("identities", "identity", context.identities),
+        )
+        if (end := page.offset + len(page.items)) < page.total
+    ]
+
+
+_TOOLS = [
+    Tool(
+        name="prime_memory_context",
+        title="Start of a session",
+        description="Return what this person prefers and who they are: their active preferences "
+        "and identities, newest first. Call it once at the start of a session. What is returned is "
+        "marked as used.",
+        arguments=PrimingQuery,
+        result=PrimedContext,
+        run=MemoryService.prime,
+        remarks=_left_out,
+    ),
+    Tool(
+        name="search_memories",
+        title="Search memories",
+        description="Find memories by text, tag, type and status; every filter narrows the result, "
+        "and without any it lists all. `total` counts all matches; while `has_more` is true, go on "
+        "with a larger `offset`. What is returned is marked as used, so search narrowly.",
+        arguments=MemoryQuery,
+        result=Page,
+        run=MemoryService.search,
+    ),
+    Tool(
+        name="record_memory",
+        title="Record a memory",
+        description="Remember one thing about this person, for all of their agents. Search first: "
+        "revise what is known instead of recording it again. One fact, in a full sentence that "
+        "makes sense alone.",
+        arguments=RecordMemory,
+        result=Memory,
+        run=_record,
+    ),
+    Tool(
+        name="record_memories",
+        title="Record several memories",
+        description=f"Remember 1 to {MAX_BATCH} things at once, each as in record_memory. All are "
+        "recorded, or none.",
+        arguments=RecordMemories,
+        result=Recorded,
+        run=_record_all,
+    ),
+    Tool(
+        name="inspect_memory",
+        title="Read a memory",
+        description="Return one memory by its id. It is marked as used.",
+        arguments=InspectMemory,
+        result=Memory,
+        run=_inspect,
+    ),
+    Tool(
+        name="revise_memory",
+        title="Revise a memory",
+        description="Change a memory. Fields that you leave out keep their values; `tags` replaces "
+        "the whole list. Set `status` to invalid for what turned out wrong.",
+        arguments=ReviseMemory,
+        result=Memory,
+        run=_revise,
+        destructive=True,
+        idempotent=True,
+    ),
+    Tool(
+        name="retire_memory",
+        title="Retire a memory",
+        description="Delete a memory: it is no longer found, and cannot be brought back. For what "
+        "turned out wrong but is worth knowing, revise its status to invalid instead.",
+        arguments=RetireMemory,
+        result=Memory,
+        run=_retire,
+        destructive=True,
+        idempotent=True,
+    ),
+]
+
+TOOLS = {tool.name: tool for tool in _TOOLS}

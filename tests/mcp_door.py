@@ -1,0 +1,87 @@
+"""The MCP door, through the SDK's client, with every result held to its published schema."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from anyio.from_thread import BlockingPortal
+from jsonschema import Draft202012Validator
+from mcp.client import Client
+from mcp_types import CallToolResult, TextContent
+
+from doors import Memory, Page, Refused
+
+_KINDS = {
+    r"Memory \d+ not found": "not found",
+    r"Memory is at version": "stale",
+    r"Memory was modified": "conflict",
+    r"The store is unavailable": "unavailable",
+    r"This needs the scope": "forbidden",
+}
+
+
+class McpDoor:
+    def __init__(self, portal: BlockingPortal, client: Client) -> None:
+        self.portal = portal
+        self.client = client
+        tools = portal.call(client.list_tools).tools
+        self.schemas = {
+            tool.name: Draft202012Validator(tool.output_schema or False) for tool in tools
+        }
+
+    def record(self, **fields: Any) -> Memory:
+        return self.call("record_memory", fields)
+
+    def record_batch(self, drafts: Sequence[dict[str, Any]]) -> list[Memory]:
+        memories: list[Memory] = self.call("record_memories", {"memories": list(drafts)})[
+            "memories"
+        ]
+        return memories
+
+    def search(self, **query: Any) -> Page:
+        return self.call("search_memories", query)
+
+    def inspect(self, memory_id: Any) -> Memory:
+        return self.call("inspect_memory", {"memory_id": memory_id})
+
+    def revise(self, memory_id: Any, expected_version: int | None = None, **fields: Any) -> Memory:
+        expected = {} if expected_version is None else {"expected_version": expected_version}
+        return self.call("revise_memory", {"memory_id": memory_id, **expected, **fields})
+
+    def retire(self, memory_id: Any, expected_version: int | None = None) -> Memory:
+        expected = {} if expected_version is None else {"expected_version": expected_version}
+        return self.call("retire_memory", {"memory_id": memory_id, **expected})
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the structured result. Raises Refused for an error result."""
+        result = self.result(tool, arguments)
+        texts = texts_of(result)
+        if result.is_error:
+            raise _refused(texts)
+        structured: dict[str, Any] = result.structured_content
+        self.schemas[tool].validate(structured)
+        assert texts[0] == json.dumps(structured, ensure_ascii=False, separators=(",", ":"))
+        return structured
+
+    def result(self, tool: str, arguments: dict[str, Any]) -> CallToolResult:
+        result: CallToolResult = self.portal.call(self.client.call_tool, tool, arguments)
+        return result
+
+
+def texts_of(result: CallToolResult) -> list[str]:
+    assert all(isinstance(block, TextContent) for block in result.content)
+    return [block.text for block in result.content if isinstance(block, TextContent)]
+
+
+def _refused(texts: list[str]) -> Refused:
+    text = texts[0]
+    assert len(text) <= 500
+    assert "\n" not in text
+    for pattern, kind in _KINDS.items():
+        if re.match(pattern, text):
+            return Refused(kind, text, current=json.loads(texts[1]) if texts[1:] else None)
+    # The problems are set apart by semicolons, and each begins with its place.
+    problems = [part.split(": ", 1) for part in re.split(r"; (?=[\w.]+: )", text)]
+    where = [place.removeprefix("memories.") for place, _ in problems]
+    return Refused("invalid", "; ".join(message for _, message in problems), where)
