@@ -11,7 +11,7 @@ from clock import Clock
 from dynamodb.moto_table import TEMPLATE
 from local.table import create_table, table_properties
 from memories.bootstrap import build_store
-from memories.config import InvalidSetting, Settings
+from memories.config import InvalidSetting, Settings, StoreKind
 from memories.models import MemoryDraft
 from memories.principal import Principal
 from memories.service import MemoryService
@@ -73,6 +73,16 @@ def test_the_settings_lead_to_a_store_over_the_table(
 def test_a_store_that_there_is_not_is_refused_with_those_there_are() -> None:
     with pytest.raises(InvalidSetting, match=r"MEMORIES_STORE is 'files'.* sqlite, dynamodb"):
         Settings.from_environment({"MEMORIES_STORE": "files"})
+
+
+def test_a_region_that_is_not_known_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    monkeypatch.setattr("boto3.DEFAULT_SESSION", None)
+    with pytest.raises(InvalidSetting, match="AWS_DEFAULT_REGION"):
+        build_store(Settings(store=StoreKind.DYNAMODB))
 
 
 def test_a_store_of_sqlites_loads_nothing_of_aws(tmp_path: Path) -> None:
