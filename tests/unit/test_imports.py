@@ -27,7 +27,7 @@ OUTSIDE = {
     "memories": {"pydantic", "pydantic_core"},
     "http_api": {"aws_lambda_powertools", "pydantic"},
     "mcp_server": {"anyio", "mcp", "mcp_types", "pydantic", "starlette"},
-    "local": {"starlette", "uvicorn", "yaml"},
+    "local": {"moto", "starlette", "uvicorn", "yaml"},
 }
 # Who may speak to AWS, besides.
 AWS = {"boto3", "botocore"}
