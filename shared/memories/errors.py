@@ -58,6 +58,13 @@ class MemoryNotFound(DomainError):
         super().__init__("Memory not found")
 
 
+class NotPermitted(DomainError):
+    """The memory may be read, but not changed so, by this agent."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+
+
 class VersionMismatch(DomainError):
     """The memory is not at the version the caller expected; ``current`` is what it is."""
 

@@ -17,12 +17,14 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from memories.principal import MAX_NAME_LENGTH
 from memories.text import forbidden_character, is_blank
 
 MAX_ID = 2**63 - 1
 MAX_LIMIT = 100
 MAX_TAGS = 20
 MAX_BATCH = 25
+MAX_SHARED = 100
 
 
 def timestamp(moment: datetime) -> str:
@@ -57,6 +59,10 @@ def _distinct_tags(tags: list[str]) -> list[str]:
             "tag_count", "must hold 1 to {most} different tags", {"most": MAX_TAGS}
         )
     return distinct
+
+
+def _distinct(names: list[str]) -> list[str]:
+    return list(dict.fromkeys(names))
 
 
 def _digits(value: object, info: ValidationInfo) -> object:
@@ -98,6 +104,42 @@ Tags = Annotated[
     ),
     AfterValidator(_distinct_tags),
 ]
+Importance = Annotated[
+    int, Field(ge=0, le=10, description="How much it matters, from 0 to 10; 5 unless it is said")
+]
+Category = Annotated[
+    str,
+    Field(min_length=1, max_length=64, description="A group of your own making"),
+    AfterValidator(_plain_text),
+    AfterValidator(_not_blank),
+]
+Source = Annotated[
+    str,
+    Field(min_length=1, max_length=256, description="Where it is known from"),
+    AfterValidator(_plain_text),
+    AfterValidator(_not_blank),
+]
+AgentId = Annotated[
+    str,
+    Field(min_length=1, max_length=MAX_NAME_LENGTH),
+    AfterValidator(_plain_text),
+    AfterValidator(_not_blank),
+]
+IsPublic = Annotated[
+    bool,
+    Field(description="Whether all of the person's agents may read it; true unless it is said"),
+]
+ReadOnly = Annotated[
+    bool, Field(description="Whether agents other than its maker may not change it")
+]
+SharedWith = Annotated[
+    list[AgentId],
+    Field(
+        max_length=MAX_SHARED,
+        description="The agents that may read it, besides its maker, though it is not public",
+    ),
+    AfterValidator(_distinct),
+]
 MemoryType = Literal["preference", "fact", "identity", "event"]
 Status = Literal["active", "invalid", "deleted"]
 EditableStatus = Literal["active", "invalid"]
@@ -138,6 +180,12 @@ class MemoryDraft(_Input):
     tags: Tags
     memory_type: MemoryType = "fact"
     status: EditableStatus = "active"
+    importance: Importance = 5
+    category: Omittable[Category] = None
+    source: Omittable[Source] = None
+    is_public: IsPublic = True
+    read_only: ReadOnly = False
+    shared_with_agents: SharedWith = Field(default_factory=list)
 
 
 class MemoryPatch(_Input):
@@ -147,6 +195,9 @@ class MemoryPatch(_Input):
     tags: Omittable[Tags] = None
     memory_type: Omittable[MemoryType] = None
     status: Omittable[EditableStatus] = None
+    importance: Omittable[Importance] = None
+    category: Omittable[Category] = None
+    source: Omittable[Source] = None
 
     def changes(self) -> dict[str, Any]:
         """Return the fields that were sent, by name."""
@@ -236,6 +287,36 @@ class Memory(BaseModel):
     version: int = Field(ge=1)
 
 
+class Permissions(BaseModel):
+    """Who of the person's agents may read a memory, and who may change it."""
+
+    model_config = _Input.model_config
+
+    is_public: IsPublic
+    read_only: ReadOnly
+    shared_with_agents: SharedWith
+
+
+class PermissionsPatch(_Input):
+    """The grants to change. One that is not sent keeps its value."""
+
+    is_public: Omittable[IsPublic] = None
+    read_only: Omittable[ReadOnly] = None
+    shared_with_agents: Omittable[SharedWith] = None
+
+
+class FullMemory(Memory):
+    """One record, with who made it, how it is used and who may use it."""
+
+    agent_id: str
+    importance: int = Field(ge=0, le=10)
+    category: str | None
+    source: str | None
+    access_count: int = Field(ge=0)
+    related_memories: list[int]
+    permissions: Permissions
+
+
 class Page(BaseModel):
     """A part of the matches, and how many there are in all."""
 
@@ -248,6 +329,12 @@ class Page(BaseModel):
     has_more: bool = Field(description="Whether matches follow this page")
 
 
+class FullPage(Page):
+    """A page of full records."""
+
+    items: list[FullMemory]  # type: ignore[assignment]  # a list that no one writes to
+
+
 class PrimedContext(BaseModel):
     """The start of a session: what a person prefers, and who they are."""
 
@@ -255,3 +342,10 @@ class PrimedContext(BaseModel):
 
     preferences: Page
     identities: Page
+
+
+class FullPrimedContext(PrimedContext):
+    """The start of a session, with full records."""
+
+    preferences: FullPage
+    identities: FullPage

@@ -5,13 +5,17 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from memories.errors import MemoryNotFound, VersionMismatch, WriteConflict
+from memories.errors import MemoryNotFound, NotPermitted, VersionMismatch, WriteConflict
+from memories.grants import may_change, may_read
 from memories.models import (
+    FullPrimedContext,
     Memory,
     MemoryDraft,
     MemoryPatch,
     MemoryQuery,
     Page,
+    Permissions,
+    PermissionsPatch,
     PrimedContext,
     PrimingQuery,
     timestamp,
@@ -19,6 +23,7 @@ from memories.models import (
 from memories.principal import READ, WRITE, Principal
 from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection, Store
 from memories.text import fold
+from memories.views import Room, View, memory_of, permissions_of
 
 Clock = Callable[[], datetime]
 
@@ -40,23 +45,6 @@ def pause(tries: int) -> None:
     time.sleep(random.uniform(0, _FIRST_PAUSE * 2**tries))  # noqa: S311  (no secret)
 
 
-class _Room:
-    """Characters of JSON that a page may take."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self.used = 0
-
-    def fit(self, records: Sequence[Record]) -> int:
-        """Return how many of the records there is room for, each whole and with its comma."""
-        for number, record in enumerate(records):
-            size = len(_shown(record).model_dump_json()) + 1
-            if self.used + size > self._size:
-                return number
-            self.used += size
-        return len(records)
-
-
 class MemoryService:
     """Records, finds, reads, revises and retires memories on behalf of a principal."""
 
@@ -74,7 +62,7 @@ class MemoryService:
         return memory
 
     def record_batch(self, principal: Principal, drafts: Sequence[MemoryDraft]) -> list[Memory]:
-        """Store all the drafts or none, in order."""
+        """Store all the drafts or none, in order. The principal's agent is their maker."""
         principal.require(WRITE)
         now = self._now()
         new = [
@@ -84,37 +72,44 @@ class MemoryService:
                 memory_type=draft.memory_type,
                 status=draft.status,
                 created_at=now,
-                agent_id=principal.agent_id,
+                importance=draft.importance,
+                category=draft.category,
+                source=draft.source,
+                is_public=draft.is_public,
+                read_only=draft.read_only,
+                shared_with_agents=tuple(draft.shared_with_agents),
             )
             for draft in drafts
         ]
-        return [_shown(record) for record in self._store.create(principal.user_id, new)]
+        return [memory_of(record) for record in self._store.create(principal, new)]
 
-    def search(self, principal: Principal, query: MemoryQuery) -> Page:
+    def search(self, principal: Principal, query: MemoryQuery, full: bool = False) -> Page:
         """Return one page of the matches and mark exactly its memories as accessed."""
         principal.require(READ)
-        return self._page(principal, query, len)
+        return self._page(principal, query, View(full), len)
 
-    def prime(self, principal: Principal, query: PrimingQuery) -> PrimedContext:
+    def prime(self, principal: Principal, query: PrimingQuery, full: bool = False) -> PrimedContext:
         """Return the active preferences and identities, as many as ``max_chars`` has room for.
 
         Each page has half of the room; the second has what the first leaves of its half too.
         """
         principal.require(READ)
+        view = View(full)
         room = query.max_chars - _ENVELOPES
-        half = _Room(room // 2)
-        preferences = self._page(principal, query.of_type("preference"), half.fit)
-        rest = _Room(room - half.used)
-        identities = self._page(principal, query.of_type("identity"), rest.fit)
-        return PrimedContext.model_construct(preferences=preferences, identities=identities)
+        half = Room(room // 2, view)
+        preferences = self._page(principal, query.of_type("preference"), view, half.fit)
+        rest = Room(room - half.used, view)
+        identities = self._page(principal, query.of_type("identity"), view, rest.fit)
+        context = FullPrimedContext if full else PrimedContext
+        return context.model_construct(preferences=preferences, identities=identities)
 
-    def inspect(self, principal: Principal, memory_id: int) -> Memory:
+    def inspect(self, principal: Principal, memory_id: int, full: bool = False) -> Memory:
         """Return one memory and mark it as accessed. Raises MemoryNotFound."""
         principal.require(READ)
-        record = self._store.access(principal.user_id, memory_id, self._now())
+        record = self._store.access(principal, memory_id, self._now())
         if record is None:
             raise MemoryNotFound(memory_id)
-        return _shown(record)
+        return View(full).memory(record)
 
     def revise(
         self,
@@ -125,42 +120,65 @@ class MemoryService:
     ) -> Memory:
         """Change the fields that were sent and differ; without any, change nothing.
 
-        Raises MemoryNotFound, VersionMismatch, and WriteConflict when other writers won every try.
+        Raises MemoryNotFound, NotPermitted, VersionMismatch, and WriteConflict when other writers
+        won every try.
         """
         principal.require(WRITE)
-        current = self._store.get(principal.user_id, memory_id)
+        current = self._store.get(principal, memory_id)
         for tries in range(1, MAX_TRIES + 1):
-            record = _expected(current, memory_id, expected_version)
+            record = _changeable(current, principal, memory_id, expected_version)
             changes = _differences(record, patch)
             if not changes:
-                return _shown(record)
+                return memory_of(record)
             try:
-                return _shown(
-                    self._store.update(
-                        principal.user_id, memory_id, record.version, changes, self._now()
-                    )
+                changed = self._store.update(
+                    principal, memory_id, record.version, changes, self._now()
                 )
             except ConditionFailed as lost:
                 current = lost.current
                 self._pause(tries)
+            else:
+                return memory_of(changed)
         raise WriteConflict
 
     def retire(
         self, principal: Principal, memory_id: int, expected_version: int | None = None
     ) -> Memory:
-        """Mark one memory as deleted. Raises MemoryNotFound, VersionMismatch."""
+        """Mark one memory as deleted. Raises MemoryNotFound, NotPermitted, VersionMismatch."""
         principal.require(WRITE)
         try:
-            return _shown(self._store.retire(principal.user_id, memory_id, expected_version))
+            return memory_of(self._store.retire(principal, memory_id, expected_version))
         except ConditionFailed as refused:
-            _expected(refused.current, memory_id, expected_version)
+            _changeable(refused.current, principal, memory_id, expected_version)
             raise WriteConflict from refused
+
+    def permissions(self, principal: Principal, memory_id: int) -> Permissions:
+        """Return who may use a memory. It is not marked as accessed. Raises MemoryNotFound."""
+        principal.require(READ)
+        return permissions_of(
+            _readable(self._store.get(principal, memory_id), principal, memory_id)
+        )
+
+    def share(self, principal: Principal, memory_id: int, patch: PermissionsPatch) -> Permissions:
+        """Change the grants that were sent, as its maker alone may.
+
+        Raises MemoryNotFound, NotPermitted.
+        """
+        principal.require(WRITE)
+        grants = {name: getattr(patch, name) for name in patch.model_fields_set}
+        if "shared_with_agents" in grants:
+            grants["shared_with_agents"] = tuple(grants["shared_with_agents"])
+        try:
+            return permissions_of(self._store.grant(principal, memory_id, grants))
+        except ConditionFailed as refused:
+            _readable(refused.current, principal, memory_id)
+            raise NotPermitted("Only the agent that made this memory may share it") from refused
 
     def check(self) -> None:
         """Raise StoreUnavailable unless the store answers."""
         self._store.check()
 
-    def _page(self, principal: Principal, query: MemoryQuery, fit: Fit) -> Page:
+    def _page(self, principal: Principal, query: MemoryQuery, view: View, fit: Fit) -> Page:
         selection = Selection(
             status=query.status,
             memory_type=query.memory_type,
@@ -170,24 +188,27 @@ class MemoryService:
             limit=query.limit,
             offset=query.offset,
         )
-        records, total = self._store.page(principal.user_id, selection, self._now(), fit)
-        return Page.model_construct(
-            items=[_shown(record) for record in records],
-            total=total,
-            limit=query.limit,
-            offset=query.offset,
-            has_more=query.offset + len(records) < total,
-        )
+        records, total = self._store.page(principal, selection, self._now(), fit)
+        return view.page(records, total, query)
 
     def _now(self) -> str:
         return timestamp(self._clock())
 
 
-def _expected(record: Record | None, memory_id: int, expected_version: int | None) -> Record:
-    if record is None or record.status == "deleted":
+def _readable(record: Record | None, principal: Principal, memory_id: int) -> Record:
+    if record is None or record.status == "deleted" or not may_read(record, principal.agent_id):
         raise MemoryNotFound(memory_id)
+    return record
+
+
+def _changeable(
+    record: Record | None, principal: Principal, memory_id: int, expected_version: int | None
+) -> Record:
+    record = _readable(record, principal, memory_id)
+    if not may_change(record, principal.agent_id):
+        raise NotPermitted("This memory is read-only for all but the agent that made it")
     if expected_version not in (None, record.version):
-        raise VersionMismatch(_shown(record))
+        raise VersionMismatch(memory_of(record))
     return record
 
 
@@ -196,17 +217,3 @@ def _differences(record: Record, patch: MemoryPatch) -> dict[str, object]:
     if "tags" in sent:
         sent["tags"] = tuple(sent["tags"])
     return {name: value for name, value in sent.items() if value != getattr(record, name)}
-
-
-def _shown(record: Record) -> Memory:
-    return Memory(
-        id=record.id,
-        content=record.content,
-        tags=list(record.tags),
-        created_at=record.created_at,
-        updated_at=record.updated_at,
-        last_accessed_at=record.last_accessed_at,
-        memory_type=record.memory_type,
-        status=record.status,
-        version=record.version,
-    )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from memories.models import MemoryType, Status
+from memories.principal import Principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,12 @@ class NewRecord:
     memory_type: MemoryType
     status: Status
     created_at: str
-    agent_id: str
+    importance: int
+    category: str | None
+    source: str | None
+    is_public: bool
+    read_only: bool
+    shared_with_agents: tuple[str, ...]
 
 
 class Record(NamedTuple):
@@ -37,6 +43,13 @@ class Record(NamedTuple):
     status: Status
     version: int
     agent_id: str
+    importance: int
+    category: str | None
+    source: str | None
+    access_count: int
+    is_public: bool
+    read_only: bool
+    shared_with_agents: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,40 +78,57 @@ class ConditionFailed(Exception):
 
 
 class Store(Protocol):
-    """Keeps the records of every user, each user's apart."""
+    """Keeps the records of every user, each user's apart.
 
-    def create(self, user_id: str, drafts: Sequence[NewRecord]) -> list[Record]:
-        """Store all the drafts or none, each under a new id, and return them in order."""
+    The principal says whose they are, and by which agent's grants they may be read and changed.
+    """
 
-    def get(self, user_id: str, memory_id: int) -> Record | None:
-        """Return the record as last written, whatever its status; no trace is left."""
+    def create(self, principal: Principal, drafts: Sequence[NewRecord]) -> list[Record]:
+        """Store all the drafts or none, each under a new id, and return them in order.
 
-    def access(self, user_id: str, memory_id: int, accessed_at: str) -> Record | None:
-        """Return the record if there is one that is not deleted, marked as accessed."""
-
-    def update(
-        self, user_id: str, memory_id: int, version: int, changes: Mapping[str, Any], at: str
-    ) -> Record:
-        """Apply ``changes`` and make it the next version, if it is at ``version`` and not deleted.
-
-        The access time is not part of the condition and keeps its stored value. Raises
-        ConditionFailed.
+        The principal's agent is their maker.
         """
 
-    def retire(self, user_id: str, memory_id: int, version: int | None) -> Record:
-        """Mark as deleted, if not deleted and, where given, at ``version``.
+    def get(self, principal: Principal, memory_id: int) -> Record | None:
+        """Return the record as last written, whatever its status and grants; no trace is left."""
+
+    def access(self, principal: Principal, memory_id: int, accessed_at: str) -> Record | None:
+        """Return the record if it may be read and is not deleted, marked as accessed."""
+
+    def update(
+        self,
+        principal: Principal,
+        memory_id: int,
+        version: int,
+        changes: Mapping[str, Any],
+        at: str,
+    ) -> Record:
+        """Apply ``changes`` and make it the next version.
+
+        If it is at ``version``, may be changed and is not deleted. The access time is not part of
+        the condition and keeps its stored value. Raises ConditionFailed.
+        """
+
+    def retire(self, principal: Principal, memory_id: int, version: int | None) -> Record:
+        """Mark as deleted, if it may be changed, is not deleted and, where given, at ``version``.
 
         Raises ConditionFailed.
         """
 
+    def grant(self, principal: Principal, memory_id: int, grants: Mapping[str, Any]) -> Record:
+        """Set the grants, if the principal's agent is the maker and it is not deleted.
+
+        They are no part of the version. Raises ConditionFailed.
+        """
+
     def page(
-        self, user_id: str, selection: Selection, accessed_at: str, fit: Fit = len
+        self, principal: Principal, selection: Selection, accessed_at: str, fit: Fit = len
     ) -> tuple[list[Record], int]:
-        """Return the selected part, as much of it as fits, and the number of all matches.
+        """Return the selected part of what may be read, and the number of all matches.
 
         Order and number are those before this call; then exactly the returned records are marked
-        as accessed. ``fit`` is given the records as they would be returned, and the first that
-        many are.
+        as accessed. ``fit`` is given the records as they would be returned, and as many of the
+        first as it says are.
         """
 
     def check(self) -> None:

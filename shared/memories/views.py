@@ -1,0 +1,91 @@
+"""Stored records as they are shown: the nine fields, or all that a caller may ask for. Pure."""
+
+from collections.abc import Sequence
+
+from memories.models import FullMemory, FullPage, Memory, MemoryQuery, Page, Permissions
+from memories.stores.port import Record
+
+
+def memory_of(record: Record) -> Memory:
+    """Show the nine fields."""
+    return Memory(
+        id=record.id,
+        content=record.content,
+        tags=list(record.tags),
+        created_at=record.created_at,
+        updated_at=record.updated_at,
+        last_accessed_at=record.last_accessed_at,
+        memory_type=record.memory_type,
+        status=record.status,
+        version=record.version,
+    )
+
+
+def full_memory_of(record: Record) -> FullMemory:
+    """Show all fields."""
+    return FullMemory(
+        id=record.id,
+        content=record.content,
+        tags=list(record.tags),
+        created_at=record.created_at,
+        updated_at=record.updated_at,
+        last_accessed_at=record.last_accessed_at,
+        memory_type=record.memory_type,
+        status=record.status,
+        version=record.version,
+        agent_id=record.agent_id,
+        importance=record.importance,
+        category=record.category,
+        source=record.source,
+        access_count=record.access_count,
+        related_memories=[],
+        permissions=permissions_of(record),
+    )
+
+
+def permissions_of(record: Record) -> Permissions:
+    """Show the grants."""
+    return Permissions(
+        is_public=record.is_public,
+        read_only=record.read_only,
+        shared_with_agents=list(record.shared_with_agents),
+    )
+
+
+class View:
+    """How records are shown to a caller: in short, or in full."""
+
+    def __init__(self, full: bool) -> None:
+        self._full = full
+
+    def memory(self, record: Record) -> Memory:
+        return full_memory_of(record) if self._full else memory_of(record)
+
+    def page(self, records: Sequence[Record], total: int, query: MemoryQuery) -> Page:
+        """Put a part of the matches into its envelope."""
+        items = [self.memory(record) for record in records]
+        return (FullPage if self._full else Page).model_construct(
+            items=items,
+            total=total,
+            limit=query.limit,
+            offset=query.offset,
+            has_more=query.offset + len(records) < total,
+        )
+
+
+class Room:
+    """Characters of JSON that a page may take."""
+
+    def __init__(self, size: int, view: View) -> None:
+        self._size = size
+        self._view = view
+        self.used = 0
+
+    def fit(self, records: Sequence[Record]) -> int:
+        """Return how many of the records there is room for, each whole and with its comma."""
+        for number, record in enumerate(records):
+            size = len(self._view.memory(record).model_dump_json()) + 1
+            if self.used + size > self._size:
+                return number
+            self.used += size
+        return len(records)
