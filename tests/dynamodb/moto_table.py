@@ -64,12 +64,14 @@ class QuickMoto(OtherClient):
 
     def batch_execute_statement(self, Statements: list[Any]) -> Any:  # noqa: N803
         for statement in Statements:
-            at, sort, pk, sk = statement["Parameters"]
+            at, sort, count, pk, sk = statement["Parameters"]
             self.client.update_item(
                 TableName=statement["Statement"].split('"')[1],
                 Key={"pk": pk, "sk": sk},
-                UpdateExpression="SET last_accessed_at = :at, accessed_sort = :sort",
-                ExpressionAttributeValues={":at": at, ":sort": sort},
+                UpdateExpression=(
+                    "SET last_accessed_at = :at, accessed_sort = :sort, access_count = :count"
+                ),
+                ExpressionAttributeValues={":at": at, ":sort": sort, ":count": count},
             )
         return {"Responses": [{}] * len(Statements)}
 

@@ -9,7 +9,7 @@ from mypy_boto3_dynamodb import DynamoDBClient
 from clock import Clock
 from dynamodb.calls import recorded
 from dynamodb.moto_table import ShortWalks
-from memories.models import MemoryDraft, MemoryPatch, MemoryQuery, Sort
+from memories.models import MemoryDraft, MemoryPatch, MemoryQuery, PermissionsPatch, Sort
 from memories.principal import Principal
 from memories.service import MemoryService
 from memories.stores.dynamodb import DynamoDBStore
@@ -71,6 +71,16 @@ def test_a_revision_that_changes_nothing_is_one_request(
     with recorded(client) as requests:
         service.revise(principal, memory.id, MemoryPatch(content="Likes tea"))
     assert requests == ["GetItem"]
+
+
+@pytest.mark.parametrize("patch", [PermissionsPatch(is_public=False), PermissionsPatch()])
+def test_a_change_of_grants_is_one_request(
+    client: DynamoDBClient, service: MemoryService, principal: Principal, patch: PermissionsPatch
+) -> None:
+    memory = service.record(principal, draft())
+    with recorded(client) as requests:
+        service.share(principal, memory.id, patch)
+    assert requests == ["UpdateItem"]
 
 
 @pytest.mark.parametrize("sort", SORTS)

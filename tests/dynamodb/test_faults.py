@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,15 @@ from mypy_boto3_dynamodb import DynamoDBClient
 from clock import Clock
 from dynamodb.calls import failing, recorded
 from memories.bootstrap import ATTEMPTS
-from memories.errors import MemoryNotFound, StoreUnavailable, VersionMismatch
-from memories.models import Memory, MemoryDraft, MemoryPatch, MemoryQuery, Page
+from memories.errors import MemoryNotFound, NotPermitted, StoreUnavailable, VersionMismatch
+from memories.models import (
+    Memory,
+    MemoryDraft,
+    MemoryPatch,
+    MemoryQuery,
+    Page,
+    PermissionsPatch,
+)
 from memories.principal import Principal
 from memories.service import MemoryService
 from memories.stores.dynamodb import DynamoDBStore
@@ -106,6 +113,12 @@ OPERATIONS = {
         lambda service, principal: service.retire(principal, 2, expected_version=1),
         ["UpdateItem"],
     ),
+    "share": Operation(
+        lambda service, principal: service.share(
+            principal, 2, PermissionsPatch(is_public=False, shared_with_agents=["another"])
+        ),
+        ["UpdateItem"],
+    ),
     "search": Operation(
         searching(sort="updated_at", tag="drinks"),
         ["Query", "QueryIndex", "BatchGetItem", "BatchExecuteStatement"],
@@ -147,7 +160,7 @@ def reference(principal: Principal, clock: Clock, tmp_path: Path) -> Iterator[Re
 
 def state(store: Store, principal: Principal) -> list[Record]:
     """Return all records, without their ids: a failure may leave a gap between them."""
-    found = [store.get(principal.user_id, memory_id) for memory_id in range(1, 20)]
+    found = [store.get(principal, memory_id) for memory_id in range(1, 20)]
     return [record._replace(id=0) for record in found if record]
 
 
@@ -312,6 +325,65 @@ def test_a_read_between_two_attempts_does_not_hide_that_the_write_was_done(
     with failing(client, "UpdateItem", LOST, after=True, attempts=1, meanwhile=another):
         memory = service.revise(principal, 1, MemoryPatch(content="Mine"))
     assert (memory.content, memory.version, memory.last_accessed_at) == ("Mine", 2, clock.now)
+
+
+def test_a_change_of_grants_between_two_attempts_does_not_hide_that_the_write_was_done(
+    client: DynamoDBClient, service: MemoryService, principal: Principal
+) -> None:
+    def share() -> None:
+        service.share(principal, 1, PermissionsPatch(read_only=True))
+
+    with failing(client, "UpdateItem", LOST, after=True, attempts=1, meanwhile=share):
+        memory = service.revise(principal, 1, MemoryPatch(content="Mine"), expected_version=1)
+    assert (memory.content, memory.version) == ("Mine", 2)
+
+
+def test_a_revision_that_did_not_arrive_is_refused_when_its_grant_was_taken_away(
+    client: DynamoDBClient, service: MemoryService, principal: Principal
+) -> None:
+    def share() -> None:
+        service.share(principal, 1, PermissionsPatch(read_only=True))
+
+    another = replace(principal, agent_id="another")
+    with (
+        failing(client, "UpdateItem", LOST, after=False, attempts=1, meanwhile=share),
+        pytest.raises(NotPermitted),
+    ):
+        service.revise(another, 1, MemoryPatch(content="Theirs"))
+    assert service.inspect(principal, 1).content == "Likes tea"
+
+
+def test_a_reading_whose_answer_was_lost_counts_once_also_when_the_memory_changed_since(
+    client: DynamoDBClient, service: MemoryService, store: DynamoDBStore, principal: Principal
+) -> None:
+    def revise() -> None:
+        service.revise(principal, 1, MemoryPatch(content="Changed"))
+
+    with failing(client, "UpdateItem", LOST, after=True, attempts=1, meanwhile=revise):
+        memory = service.inspect(principal, 1)
+    record = store.get(principal, 1)
+    assert record is not None
+    assert (memory.content, record.access_count) == ("Changed", 1)
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("how", ["made private", "retired"])
+def test_a_memory_withdrawn_between_two_attempts_to_read_it_is_not_shown(
+    client: DynamoDBClient, service: MemoryService, principal: Principal, how: str, after: bool
+) -> None:
+    def withdraw() -> None:
+        if how == "retired":
+            service.retire(principal, 1)
+        else:
+            service.share(principal, 1, PermissionsPatch(is_public=False))
+            service.revise(principal, 1, MemoryPatch(content="A secret"))
+
+    another = replace(principal, agent_id="another")
+    with (
+        failing(client, "UpdateItem", LOST, after=after, attempts=1, meanwhile=withdraw),
+        pytest.raises(MemoryNotFound),
+    ):
+        service.inspect(another, 1)
 
 
 def test_a_memory_retired_by_another_is_not_retired_by_the_second_attempt(

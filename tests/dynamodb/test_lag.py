@@ -2,18 +2,27 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 from mypy_boto3_dynamodb import DynamoDBClient
 
 from clock import Clock
 from dynamodb.moto_table import LaggingIndexes, new_table
-from memories.models import Memory, MemoryDraft, MemoryPatch, MemoryQuery, Sort
+from memories.models import (
+    Memory,
+    MemoryDraft,
+    MemoryPatch,
+    MemoryQuery,
+    PermissionsPatch,
+    Sort,
+)
 from memories.principal import Principal
 from memories.service import MemoryService
 from memories.stores.dynamodb import DynamoDBStore
 from memories.stores.dynamodb_pages import NEWEST
 
+PRIVATE, PUBLIC = (PermissionsPatch(is_public=is_public) for is_public in (False, True))
 SORTS: list[Sort] = ["id", "created_at", "updated_at", "last_accessed_at"]
 LIMIT = 100
 
@@ -121,6 +130,49 @@ def test_a_changed_memory_among_the_newest_is_first_by_its_update(
         service.revise(principal, 3, MemoryPatch(content="Likes water"))
         page = service.search(principal, MemoryQuery(sort="updated_at"))
     assert ids(page.items) == [3, 5, 4, 2, 1]
+
+
+@pytest.mark.parametrize("sort", SORTS)
+def test_among_the_newest_grants_hold_as_they_are_and_not_as_they_were(
+    client: DynamoDBClient,
+    table: str,
+    clock: Clock,
+    service: MemoryService,
+    principal: Principal,
+    sort: Sort,
+) -> None:
+    another = replace(principal, agent_id="another")
+    service.share(principal, 1, PRIVATE)
+    with lagging(client, table, clock) as behind:
+        behind.share(principal, 1, PUBLIC)
+        behind.share(principal, 2, PRIVATE)
+        behind.share(principal, 3, PRIVATE)
+        behind.share(principal, 3, PermissionsPatch(shared_with_agents=["another"]))
+        private = drafts(1)[0].model_copy(update={"is_public": False})
+        behind.record(principal, private)
+        behind.record(another, private)
+        page = behind.search(another, MemoryQuery(sort=sort))
+    assert sorted(ids(page.items)) == [1, 3, 4, 5, 7]
+    assert page.total == 5
+
+
+@pytest.mark.parametrize("sort", SORTS)
+def test_an_older_memory_made_private_is_not_shown_though_the_index_has_it_public(
+    client: DynamoDBClient,
+    table: str,
+    clock: Clock,
+    service: MemoryService,
+    principal: Principal,
+    sort: Sort,
+) -> None:
+    service.record_batch(principal, drafts(NEWEST))
+    another = replace(principal, agent_id="another")
+    with lagging(client, table, clock) as behind:
+        behind.share(principal, 1, PRIVATE)
+        page = behind.search(another, MemoryQuery(sort=sort, limit=LIMIT))
+        own = behind.search(principal, MemoryQuery(sort=sort, limit=LIMIT))
+    assert sorted(ids(page.items)) == list(range(2, 5 + NEWEST + 1))
+    assert (page.total, own.total) == (4 + NEWEST, 5 + NEWEST)
 
 
 @pytest.mark.parametrize("sort", SORTS)

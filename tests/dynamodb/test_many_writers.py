@@ -1,5 +1,6 @@
 """Many writers at once, for one user."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -14,8 +15,14 @@ from memories.stores.dynamodb import DynamoDBStore
 
 
 @pytest.fixture
-def service(client: DynamoDBClient, table: str, clock: Clock) -> MemoryService:
+def store(client: DynamoDBClient, table: str) -> Iterator[DynamoDBStore]:
     store = DynamoDBStore(AtomicCalls(client).as_client(), table)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def service(store: DynamoDBStore, clock: Clock) -> MemoryService:
     return MemoryService(store, clock, pause=lambda tries: None)
 
 
@@ -38,3 +45,14 @@ def test_every_one_of_many_revisions_adds_one_version(
     with ThreadPoolExecutor(3) as writers:
         versions = list(writers.map(revise, range(30)))
     assert sorted(versions) == list(range(2, 32))
+
+
+def test_every_one_of_many_readings_is_counted(
+    service: MemoryService, store: DynamoDBStore, principal: Principal
+) -> None:
+    memory = service.record(principal, MemoryDraft(content="Likes tea", tags=["drinks"]))
+    with ThreadPoolExecutor(10) as readers:
+        list(readers.map(lambda _: service.inspect(principal, memory.id), range(50)))
+    record = store.get(principal, memory.id)
+    assert record is not None
+    assert record.access_count == 50

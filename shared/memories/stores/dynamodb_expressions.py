@@ -2,65 +2,108 @@
 
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from memories.stores import keys
 from memories.stores.items import Item
 from memories.stores.port import Selection
 
+
+class Condition(NamedTuple):
+    """The text of a condition, and the values that its placeholders stand for."""
+
+    text: str
+    values: Item
+
+
 # The counter gave the id to this one call, so an item under it is the call's own, written by an
 # earlier attempt; or the counter was set back, and then another's memory is not to be overwritten.
-IS_ABSENT = "attribute_not_exists(#pk)"
-
-# UpdateItem creates the item that it does not find.
-EXISTS = "attribute_exists(#pk)"
+IS_ABSENT = Condition("attribute_not_exists(#pk)", {})
 
 # To everyone but a listing of the deleted, a deleted memory is not there. It stays deleted.
-NOT_DELETED = "#status <> :deleted"
+NOT_DELETED = Condition("#status <> :deleted", {":deleted": {"S": "deleted"}})
 
-# Two writers who read the same version: the second must look again. It also says "exists".
-AT_VERSION = "#version = :expected"
-
-DELETED: Item = {":deleted": {"S": "deleted"}}
-
-# The counter shares the partition, and other items of the user will.
-MEMORIES_OF = "#pk = :pk AND begins_with(#sk, :memory_prefix)"
-
-# An index holds memories only.
-INDEXED_OF = "#pk = :pk"
+# What an agent that is not the maker may read. The names are a list, and of a list contains()
+# means: one element equals.
+_IS_OPEN = "(#is_public = :true OR contains(#shared_with_agents, :agent))"
 
 
-def memories_of(user_id: str) -> Item:
-    """Return the values of MEMORIES_OF."""
-    return indexed_of(user_id) | {":memory_prefix": {"S": keys.MEMORY_PREFIX}}
+def at_version(version: int) -> Condition:
+    """Two writers who read the same version: the second must look again."""
+    return Condition("#version = :expected", {":expected": {"N": str(version)}})
 
 
-def indexed_of(user_id: str) -> Item:
-    """Return the values of INDEXED_OF."""
-    return {":pk": {"S": keys.partition(user_id)}}
+# UpdateItem creates the item that it does not find. The next three do not hold for one that is
+# not there, so nothing else has to say that it must be.
 
 
-def selected(selection: Selection) -> tuple[str, Item]:
-    """Return the filter for a selection and its values."""
-    clauses, values = [], {}
-    if selection.status is None:
-        clauses.append(NOT_DELETED)
-        values.update(DELETED)
-    else:
-        clauses.append("#status = :status")
-        values[":status"] = {"S": selection.status}
+def readable_by(agent_id: str) -> Condition:
+    """To an agent that may not read it, a memory is not there. The rule is grants.may_read."""
+    return Condition(
+        f"(#agent_id = :agent OR {_IS_OPEN})",
+        {":agent": {"S": agent_id}, ":true": {"BOOL": True}},
+    )
+
+
+def changeable_by(agent_id: str) -> Condition:
+    """Grants may change after they were looked at. The rule is grants.may_change."""
+    return Condition(
+        f"(#agent_id = :agent OR ({_IS_OPEN} AND #read_only = :false))",
+        {":agent": {"S": agent_id}, ":true": {"BOOL": True}, ":false": {"BOOL": False}},
+    )
+
+
+def made_by(agent_id: str) -> Condition:
+    """Only the maker gives grants."""
+    return Condition("#agent_id = :agent", {":agent": {"S": agent_id}})
+
+
+def not_counted(token: Item) -> Condition:
+    """The answer to an earlier attempt was lost: the reading is one all the same."""
+    return Condition("#read_token <> :read_token", {":read_token": token["read_token"]})
+
+
+def memories_of(user_id: str) -> Condition:
+    """The counter shares the partition, and other items of the user will."""
+    return all_of(
+        indexed_of(user_id),
+        Condition(
+            "begins_with(#sk, :memory_prefix)", {":memory_prefix": {"S": keys.MEMORY_PREFIX}}
+        ),
+    )
+
+
+def indexed_of(user_id: str) -> Condition:
+    """An index holds memories only, so the partition is enough."""
+    return Condition("#pk = :pk", {":pk": {"S": keys.partition(user_id)}})
+
+
+def selected(selection: Selection) -> Condition:
+    """Return the filter for a selection."""
+    clauses = [NOT_DELETED if selection.status is None else _equal("status", selection.status)]
     if selection.memory_type is not None:
-        clauses.append("#memory_type = :memory_type")
-        values[":memory_type"] = {"S": selection.memory_type}
+        clauses.append(_equal("memory_type", selection.memory_type))
     if selection.tag is not None:
-        # Tags are a list, and of a list contains() means: one element equals.
-        clauses.append("contains(#tags, :tag)")
-        values[":tag"] = {"S": selection.tag}
+        # Tags are a list, as the agents' names above.
+        clauses.append(Condition("contains(#tags, :tag)", {":tag": {"S": selection.tag}}))
     if selection.text is not None:
         # Of a string contains() means: a part equals. No text holds what stands between two tags,
         # so no match spans them.
-        clauses.append("(contains(#search_content, :text) OR contains(#search_tags, :text))")
-        values[":text"] = {"S": selection.text}
-    return " AND ".join(clauses), values
+        clauses.append(
+            Condition(
+                "(contains(#search_content, :text) OR contains(#search_tags, :text))",
+                {":text": {"S": selection.text}},
+            )
+        )
+    return all_of(*clauses)
+
+
+def all_of(*conditions: Condition) -> Condition:
+    """Return the condition that holds where all of them do."""
+    values: Item = {}
+    for condition in conditions:
+        values |= condition.values
+    return Condition(" AND ".join(condition.text for condition in conditions), values)
 
 
 def set_all(names: Iterable[str]) -> str:
@@ -83,3 +126,7 @@ def names_in(*expressions: str) -> dict[str, str]:
         for expression in expressions
         for placeholder in re.findall(r"#\w+", expression)
     }
+
+
+def _equal(name: str, value: str) -> Condition:
+    return Condition(f"#{name} = :{name}", {f":{name}": {"S": value}})

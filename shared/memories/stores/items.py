@@ -1,8 +1,9 @@
 """Between records and the table's items, in the form in which DynamoDB sends attributes."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+from memories.grants import may_read
 from memories.stores import keys
 from memories.stores.port import Record, Selection
 from memories.text import SEPARATOR, fold, search_text
@@ -16,6 +17,15 @@ SORT_ATTRIBUTES = {
     "updated_at": "updated_sort",
     "last_accessed_at": "accessed_sort",
 }
+
+
+class Grants(NamedTuple):
+    """What the rules of the grants look at, of an item that may be read in part."""
+
+    agent_id: str
+    is_public: bool
+    read_only: bool
+    shared_with_agents: tuple[str, ...]
 
 
 def key(user_id: str, memory_id: int) -> Item:
@@ -52,34 +62,54 @@ def record_of(item: Item) -> Record:
     return Record(
         id=int(item["id"]["N"]),
         content=item["content"]["S"],
-        tags=_tags(item),
+        tags=_texts(item["tags"]),
         created_at=item["created_at"]["S"],
         updated_at=item["updated_at"]["S"],
-        last_accessed_at=item["last_accessed_at"]["S"] if "last_accessed_at" in item else None,
+        last_accessed_at=_text_or_none(item, "last_accessed_at"),
         memory_type=item["memory_type"]["S"],
         status=item["status"]["S"],
         version=int(item["version"]["N"]),
-        agent_id=item["agent_id"]["S"],
+        importance=int(item["importance"]["N"]),
+        category=_text_or_none(item, "category"),
+        source=_text_or_none(item, "source"),
+        access_count=int(item["access_count"]["N"]),
+        **_grants(item)._asdict(),
     )
 
 
-def matches(item: Item, selection: Selection) -> bool:
-    """Say whether the item, as it is now, is one of the selection."""
+def matches(item: Item, selection: Selection, agent_id: str) -> bool:
+    """Say whether the item, as it is now, is one of the selection that the agent may read."""
     status = item["status"]["S"]
-    tags = _tags(item)
+    tags = _texts(item["tags"])
     return (
         (status != "deleted" if selection.status is None else status == selection.status)
         and selection.memory_type in (None, item["memory_type"]["S"])
         and (selection.tag is None or selection.tag in tags)
         and (selection.text is None or selection.text in search_text(item["content"]["S"], tags))
+        and may_read(_grants(item), agent_id)
     )
 
 
-def _tags(item: Item) -> tuple[str, ...]:
-    return tuple(tag["S"] for tag in item["tags"]["L"])
+def _grants(item: Item) -> Grants:
+    return Grants(
+        agent_id=item["agent_id"]["S"],
+        is_public=item["is_public"]["BOOL"],
+        read_only=item["read_only"]["BOOL"],
+        shared_with_agents=_texts(item["shared_with_agents"]),
+    )
+
+
+def _texts(attribute: Item) -> tuple[str, ...]:
+    return tuple(part["S"] for part in attribute["L"])
+
+
+def _text_or_none(item: Item, name: str) -> str | None:
+    return item[name]["S"] if name in item else None
 
 
 def _attribute(value: object) -> dict[str, Any]:
+    if isinstance(value, bool):  # before the numbers, for it is one too
+        return {"BOOL": value}
     if isinstance(value, int):
         return {"N": str(value)}
     if isinstance(value, tuple):

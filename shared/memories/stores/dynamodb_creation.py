@@ -1,0 +1,104 @@
+"""Creation in the DynamoDB store: ids from the user's counter, then the items, all or none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from memories.errors import StoreUnavailable
+from memories.principal import Principal
+from memories.stores import keys
+from memories.stores.dynamodb_expressions import IS_ABSENT, names_in
+from memories.stores.dynamodb_failures import (
+    MAX_TRIES,
+    ConditionNotMet,
+    Pause,
+    TransactionCanceled,
+    failures_sorted,
+)
+from memories.stores.dynamodb_tokens import WRITE, is_own, new_token
+from memories.stores.items import Item, item_of
+from memories.stores.port import NewRecord, Record, first_version
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+# Why a part of a transaction failed, where trying again can help.
+_PASSING = {
+    "None",
+    "ProvisionedThroughputExceeded",
+    "ThrottlingError",
+    "TransactionConflict",
+}
+
+
+class Creation:
+    """Puts new memories into one table."""
+
+    def __init__(self, client: DynamoDBClient, table: str, pause: Pause) -> None:
+        self._client = client
+        self._table = table
+        self._pause = pause
+
+    def create(self, principal: Principal, drafts: Sequence[NewRecord]) -> list[Record]:
+        """Create as Store.create does."""
+        first_id = self._reserve(principal.user_id, len(drafts))
+        records = [
+            first_version(first_id + n, principal.agent_id, draft) for n, draft in enumerate(drafts)
+        ]
+        token = new_token(WRITE)
+        items = [item_of(principal.user_id, record) | token for record in records]
+        if len(items) == 1:
+            self._put(items[0])
+        else:
+            self._put_all(items, token[WRITE]["S"])
+        return records
+
+    def _reserve(self, user_id: str, count: int) -> int:
+        """Return the first of ``count`` ids. An answer that is lost leaves a gap, no more."""
+        with failures_sorted():
+            answer = self._client.update_item(
+                TableName=self._table,
+                Key={"pk": {"S": keys.partition(user_id)}, "sk": {"S": keys.COUNTER}},
+                UpdateExpression="ADD last_id :count",
+                ExpressionAttributeValues={":count": {"N": str(count)}},
+                ReturnValues="UPDATED_NEW",
+            )
+        return int(answer["Attributes"]["last_id"]["N"]) - count + 1
+
+    def _put(self, item: Item) -> None:
+        try:
+            with failures_sorted():
+                self._client.put_item(**self._new(item))
+        except ConditionNotMet as refused:
+            if not is_own(refused.item, item):
+                raise StoreUnavailable from refused
+
+    def _put_all(self, items: Sequence[Item], token: str) -> None:
+        for tries in range(1, MAX_TRIES + 1):
+            try:
+                with failures_sorted():
+                    self._client.transact_write_items(
+                        TransactItems=[{"Put": self._new(item)} for item in items],
+                        # DynamoDB knows a repeat by it for ten minutes, and does not repeat it.
+                        ClientRequestToken=token,
+                    )
+            except TransactionCanceled as canceled:
+                # For a compatible endpoint that keeps no request tokens.
+                if all(map(is_own, canceled.items, items)):
+                    return
+                if not _PASSING.issuperset(canceled.codes):
+                    raise StoreUnavailable from canceled
+                self._pause(tries)
+            else:
+                return
+        raise StoreUnavailable
+
+    def _new(self, item: Item) -> Any:
+        return {
+            "TableName": self._table,
+            "Item": item,
+            "ConditionExpression": IS_ABSENT.text,
+            "ExpressionAttributeNames": names_in(IS_ABSENT.text),
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        }
