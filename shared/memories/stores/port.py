@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from memories.models import MemoryType, Status
+from memories.fields import MemoryType, Status
 from memories.principal import Principal
 
 
@@ -50,6 +50,29 @@ class Record(NamedTuple):
     is_public: bool
     read_only: bool
     shared_with_agents: tuple[str, ...]
+
+
+def first_version(memory_id: int, agent_id: str, draft: NewRecord) -> Record:
+    """Return the record that a draft becomes, under its id and made by the agent."""
+    return Record(
+        id=memory_id,
+        content=draft.content,
+        tags=draft.tags,
+        created_at=draft.created_at,
+        updated_at=draft.created_at,
+        last_accessed_at=None,
+        memory_type=draft.memory_type,
+        status=draft.status,
+        version=1,
+        agent_id=agent_id,
+        importance=draft.importance,
+        category=draft.category,
+        source=draft.source,
+        access_count=0,
+        is_public=draft.is_public,
+        read_only=draft.read_only,
+        shared_with_agents=draft.shared_with_agents,
+    )
 
 
 @dataclass(frozen=True, slots=True)
