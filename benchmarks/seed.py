@@ -4,11 +4,13 @@ import random
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from memories.models import MemoryType, timestamp
+from memories.fields import MemoryType, timestamp
+from memories.principal import SCOPES, Principal
 from memories.stores.port import NewRecord
 from memories.stores.sqlite import SqliteStore
 
 USER = "local"
+_PRINCIPAL = Principal(USER, "local", frozenset(SCOPES))
 
 # What to look for: in ten records, in about a third of them, and in none.
 RARE = "quixotic"
@@ -37,9 +39,9 @@ def seed(path: Path, records: int) -> None:
     store = SqliteStore(path)
     drafts = _drafts(records)
     for start in range(0, records, _BATCH):
-        for record in store.create(USER, drafts[start : start + _BATCH]):
+        for record in store.create(_PRINCIPAL, drafts[start : start + _BATCH]):
             if record.id % 40 == 0:
-                store.retire(USER, record.id, None)
+                store.retire(_PRINCIPAL, record.id, None)
     store.close()
 
 
@@ -66,7 +68,12 @@ def _drafts(records: int) -> list[NewRecord]:
                 memory_type=_TYPES[n % 4],
                 status="invalid" if n % 40 == 20 else "active",
                 created_at=timestamp(_START + timedelta(seconds=30 * n)),
-                agent_id="local",
+                importance=5,
+                category=None,
+                source=None,
+                is_public=True,
+                read_only=False,
+                shared_with_agents=(),
             )
         )
     return drafts

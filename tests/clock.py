@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from memories.models import timestamp
+from memories.fields import timestamp
 
 
 class Clock:

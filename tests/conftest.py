@@ -1,12 +1,12 @@
 """Fixtures: a clock, the stores, the service and the ways to it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import cast
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from mcp.client import Client
 from mcp.client.client import ConnectMode
 from moto import mock_aws
 from mypy_boto3_dynamodb import DynamoDBClient
@@ -15,8 +15,15 @@ from clock import Clock
 from doors import Door, HttpDoor
 from dynamodb.moto_table import new_table
 from http_api.app import Handler, build_handler
-from http_client import EventClient, HttpClient, SocketClient, Switchboard, serving
-from mcp_door import McpDoor
+from http_client import (
+    EventClient,
+    HttpClient,
+    SocketClient,
+    Switchboard,
+    claims_of,
+    serving,
+)
+from mcp_door import mcp_door
 from memories.bootstrap import build_client
 from memories.config import Settings
 from memories.service import MemoryService
@@ -101,21 +108,28 @@ def portal() -> Iterator[BlockingPortal]:
 
 
 @pytest.fixture(params=["event", "socket", "mcp", "mcp of 2025"])
-def door(
-    request: pytest.FixtureRequest,
-    handler: Handler,
-    socket_client: SocketClient,
-    url: str,
-    portal: BlockingPortal,
-) -> Iterator[Door]:
-    """Each way to the service: HTTP by event and by socket, MCP by both of its eras."""
-    match request.param:
-        case "event":
-            yield HttpDoor(EventClient(handler))
-        case "socket":
-            yield HttpDoor(socket_client)
-        case _:
-            mode: ConnectMode = "legacy" if request.param == "mcp of 2025" else "2026-07-28"
-            client = Client(f"{url}/mcp", mode=mode)
-            with portal.wrap_async_context_manager(client):
-                yield McpDoor(portal, client)
+def door_of(
+    request: pytest.FixtureRequest, handler: Handler, url: str, portal: BlockingPortal
+) -> Iterator[Callable[[str], Door]]:
+    """Each way to the service, as an agent: HTTP by event and by socket, MCP by both its eras."""
+    with ExitStack() as stack:
+
+        def door_of(agent: str) -> Door:
+            match request.param:
+                case "event":
+                    return HttpDoor(EventClient(handler, claims_of("local", agent)))
+                case "socket":
+                    client = SocketClient(url, agent)
+                    stack.callback(client.client.close)
+                    return HttpDoor(client)
+                case _:
+                    mode: ConnectMode = "legacy" if request.param == "mcp of 2025" else "2026-07-28"
+                    return stack.enter_context(mcp_door(portal, url, mode, agent))
+
+        yield door_of
+
+
+@pytest.fixture
+def door(door_of: Callable[[str], Door]) -> Door:
+    """Each way to the service, as the agent that names itself nothing else."""
+    return door_of("local")

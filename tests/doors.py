@@ -28,11 +28,12 @@ class Door(Protocol):
     def record(self, **fields: Any) -> Memory: ...
     def record_batch(self, drafts: Sequence[dict[str, Any]]) -> list[Memory]: ...
     def search(self, **query: Any) -> Page: ...
-    def inspect(self, memory_id: Any) -> Memory: ...
+    def inspect(self, memory_id: Any, full: bool = False) -> Memory: ...
     def revise(
         self, memory_id: Any, expected_version: int | None = None, **fields: Any
     ) -> Memory: ...
     def retire(self, memory_id: Any, expected_version: int | None = None) -> Memory: ...
+    def share(self, memory_id: Any, **grants: Any) -> Fields: ...
 
 
 _KINDS = {
@@ -57,16 +58,23 @@ class HttpDoor:
         return memories
 
     def search(self, **query: Any) -> Page:
+        if query.pop("full", False):
+            query["view"] = "full"
         return self._one("GET", f"/memories?{urlencode(query)}")
 
-    def inspect(self, memory_id: Any) -> Memory:
-        return self._one("GET", f"/memories/{memory_id}")
+    def inspect(self, memory_id: Any, full: bool = False) -> Memory:
+        return self._one("GET", f"/memories/{memory_id}{'?view=full' if full else ''}")
 
     def revise(self, memory_id: Any, expected_version: int | None = None, **fields: Any) -> Memory:
         return self._one("PATCH", f"/memories/{memory_id}", fields, expected_version)
 
     def retire(self, memory_id: Any, expected_version: int | None = None) -> Memory:
         return self._one("DELETE", f"/memories/{memory_id}", None, expected_version)
+
+    def share(self, memory_id: Any, **grants: Any) -> Fields:
+        """Change the grants that are given; the others are read first and sent as they are."""
+        permissions = self._one("GET", f"/memories/{memory_id}/permissions")
+        return self._one("PUT", f"/memories/{memory_id}/permissions", permissions | grants)
 
     def _one(self, *request: Any) -> dict[str, Any]:
         answer: dict[str, Any] = self._send(*request)

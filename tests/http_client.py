@@ -75,8 +75,9 @@ class EventClient(HttpClient):
 class SocketClient(HttpClient):
     """Speaks HTTP to a server."""
 
-    def __init__(self, url: str) -> None:
-        self.client = httpx.Client(base_url=url)
+    def __init__(self, url: str, agent: str = "") -> None:
+        headers = {b"x-agent-id": agent.encode()} if agent else {}
+        self.client = httpx.Client(base_url=url, headers=headers)
 
     def request(
         self,

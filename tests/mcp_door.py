@@ -1,13 +1,19 @@
 """The MCP door, through the SDK's client, with every result held to its published schema."""
 
+from __future__ import annotations
+
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
+import httpx2
 from anyio.from_thread import BlockingPortal
 from jsonschema import Draft202012Validator
 from mcp.client import Client
+from mcp.client.client import ConnectMode
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
 from doors import Memory, Page, Refused
@@ -18,7 +24,21 @@ _KINDS = {
     r"Memory was modified": "conflict",
     r"The store is unavailable": "unavailable",
     r"This needs the scope": "forbidden",
+    r"Only the agent that made": "forbidden",
+    r"This memory is read-only": "forbidden",
 }
+
+
+@contextmanager
+def mcp_door(portal: BlockingPortal, url: str, mode: ConnectMode, agent: str) -> Iterator[McpDoor]:
+    """Connect to the server at ``url`` as an agent."""
+    with ExitStack() as stack:
+        enter = stack.enter_context
+        http = httpx2.AsyncClient(headers={b"x-agent-id": agent.encode()}, timeout=30)
+        enter(portal.wrap_async_context_manager(http))
+        client = Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode)
+        enter(portal.wrap_async_context_manager(client))
+        yield McpDoor(portal, client)
 
 
 class McpDoor:
@@ -42,12 +62,16 @@ class McpDoor:
     def search(self, **query: Any) -> Page:
         return self.call("search_memories", query)
 
-    def inspect(self, memory_id: Any) -> Memory:
-        return self.call("inspect_memory", {"memory_id": memory_id})
+    def inspect(self, memory_id: Any, full: bool = False) -> Memory:
+        asked = {"full": True} if full else {}
+        return self.call("inspect_memory", {"memory_id": memory_id} | asked)
 
     def revise(self, memory_id: Any, expected_version: int | None = None, **fields: Any) -> Memory:
         expected = {} if expected_version is None else {"expected_version": expected_version}
         return self.call("revise_memory", {"memory_id": memory_id, **expected, **fields})
+
+    def share(self, memory_id: Any, **grants: Any) -> dict[str, Any]:
+        return self.call("share_memory", {"memory_id": memory_id, **grants})
 
     def retire(self, memory_id: Any, expected_version: int | None = None) -> Memory:
         expected = {} if expected_version is None else {"expected_version": expected_version}

@@ -89,7 +89,7 @@ def _unmatched(event: BaseProxyEvent) -> Exception:
     if event.http_method in (operation.method for operation in candidates):
         # The router takes only some characters in a path, so this one has an id that is none.
         try:
-            read_id(event.path.rpartition("/")[2])
+            read_id(event.path.split("/")[2])
         except InvalidInput as error:
             return error
     return MethodNotAllowed(sorted({operation.method for operation in candidates}))

@@ -12,7 +12,8 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from http_api.errors import JSON
 from http_api.operations import OPERATIONS, Operation, operation
 from memories import __version__
-from memories.models import Memory, MemoryId
+from memories.fields import MemoryId
+from memories.models import FullMemory, Memory
 from memories.service import MemoryService
 
 _DESCRIPTION = """\
@@ -23,7 +24,7 @@ that says where each fault is and what to do."""
 
 _ERRORS = {
     401: "No token, or not a valid one",
-    403: "The token does not allow this",
+    403: "The token, or the memory's maker, does not allow this",
     404: "No such memory, or not the caller's to see",
     409: "Other writers kept winning; try again",
     412: "The memory is at another version; it is in the answer",
@@ -208,7 +209,7 @@ def _header(name: str, description: str) -> dict[str, Any]:
 
 def _answer_headers(operation: Operation) -> dict[str, Any]:
     names = ["X-Request-Id"]
-    if operation.returns is Memory:
+    if operation.returns in (Memory, Memory | FullMemory):
         names.append("ETag")
         if operation.status == 201:
             names.append("Location")

@@ -14,6 +14,7 @@ from memories.errors import (
     InvalidInput,
     MemoryNotFound,
     MissingScope,
+    NotPermitted,
     StoreUnavailable,
     Unauthenticated,
     VersionMismatch,
@@ -64,6 +65,7 @@ ANSWERS: dict[type[DomainError], _Shape] = {
             "WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{error.scope}"'
         },
     ),
+    NotPermitted: _Shape(403),
     MemoryNotFound: _Shape(404),
     NoSuchRoute: _Shape(404),
     MethodNotAllowed: _Shape(405, headers=lambda error: {"Allow": error.allowed}),

@@ -14,12 +14,12 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from aws_lambda_powertools.event_handler import Response
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from http_api.errors import JSON, MAX_BODY, NoSuchRoute, PayloadTooLarge, UnsupportedMediaType
 from memories.config import Settings
 from memories.errors import InvalidInput, Problem, Unauthenticated
-from memories.models import MemoryId, MemoryQuery
+from memories.fields import MemoryId
 from memories.principal import Principal, principal_of
 from memories.validation import invalid_input
 
@@ -39,7 +39,7 @@ class Operation:
     summary: str
     status: int
     returns: Any
-    query: type[MemoryQuery] | None
+    query: type[BaseModel] | None
     body: Any
     precondition: bool
     authorised: bool
@@ -93,7 +93,7 @@ def operation(
     summary: str,
     returns: Any,
     status: int = 200,
-    query: type[MemoryQuery] | None = None,
+    query: type[BaseModel] | None = None,
     body: Any = None,
     precondition: bool = False,
     authorised: bool = True,
@@ -154,7 +154,7 @@ def _query_pairs(event: Event) -> list[tuple[str, str]]:
         raise InvalidInput([problem]) from None
 
 
-def _query(pairs: list[tuple[str, str]], model: type[MemoryQuery]) -> MemoryQuery:
+def _query(pairs: list[tuple[str, str]], model: type[BaseModel]) -> BaseModel:
     values = dict(pairs)
     if len(values) < len(pairs):
         names = [name for name, _ in pairs]

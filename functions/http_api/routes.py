@@ -1,6 +1,6 @@
 """The routes. Each translates: its arguments are read, one service call, the reply shaped."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from aws_lambda_powertools.event_handler import Response
 from pydantic import BaseModel, Field, TypeAdapter
@@ -8,13 +8,44 @@ from pydantic import BaseModel, Field, TypeAdapter
 from http_api.errors import JSON
 from http_api.operations import operation
 from memories.errors import StoreUnavailable
-from memories.models import MAX_BATCH, Memory, MemoryDraft, MemoryPatch, MemoryQuery, Page
+from memories.fields import MAX_BATCH, Omittable
+from memories.models import (
+    FullMemory,
+    FullPage,
+    Memory,
+    MemoryDraft,
+    MemoryPatch,
+    MemoryQuery,
+    Page,
+    Permissions,
+    PermissionsPatch,
+)
 from memories.principal import Principal
 from memories.service import MemoryService
 
 Batch = Annotated[list[MemoryDraft], Field(min_length=1, max_length=MAX_BATCH)]
 
 _MEMORIES: TypeAdapter[list[Memory]] = TypeAdapter(list[Memory])
+
+
+View = Annotated[
+    Omittable[Literal["full"]],
+    Field(description="With `full`, each record with all its fields; without it, with nine"),
+]
+
+
+class ListQuery(MemoryQuery):
+    """Which memories, and how they are shown."""
+
+    view: View = None
+
+
+class ItemQuery(BaseModel):
+    """How a memory is shown."""
+
+    model_config = MemoryQuery.model_config
+
+    view: View = None
 
 
 class Health(BaseModel):
@@ -64,21 +95,28 @@ def record_batch(
     "GET",
     "/memories",
     summary="List and search memories",
-    query=MemoryQuery,
-    returns=Page,
+    query=ListQuery,
+    returns=Page | FullPage,
     errors=(422,),
 )
 def search_memories(
-    service: MemoryService, principal: Principal, query: MemoryQuery
+    service: MemoryService, principal: Principal, query: ListQuery
 ) -> Response[str]:
-    return _json(service.search(principal, query).model_dump_json())
+    return _json(service.search(principal, query, full=query.view == "full").model_dump_json())
 
 
 @operation(
-    "GET", "/memories/<memory_id>", summary="Read a memory", returns=Memory, errors=(404, 422)
+    "GET",
+    "/memories/<memory_id>",
+    summary="Read a memory",
+    query=ItemQuery,
+    returns=Memory | FullMemory,
+    errors=(404, 422),
 )
-def inspect_memory(service: MemoryService, principal: Principal, memory_id: int) -> Response[str]:
-    return _memory(service.inspect(principal, memory_id))
+def inspect_memory(
+    service: MemoryService, principal: Principal, memory_id: int, query: ItemQuery
+) -> Response[str]:
+    return _memory(service.inspect(principal, memory_id, full=query.view == "full"))
 
 
 @operation(
@@ -112,6 +150,32 @@ def retire_memory(
     service: MemoryService, principal: Principal, memory_id: int, expected_version: int | None
 ) -> Response[str]:
     return _memory(service.retire(principal, memory_id, expected_version))
+
+
+@operation(
+    "GET",
+    "/memories/<memory_id>/permissions",
+    summary="Say who may use a memory",
+    returns=Permissions,
+    errors=(404, 422),
+)
+def get_permissions(service: MemoryService, principal: Principal, memory_id: int) -> Response[str]:
+    return _json(service.permissions(principal, memory_id).model_dump_json())
+
+
+@operation(
+    "PUT",
+    "/memories/<memory_id>/permissions",
+    summary="Set who may use a memory, as its maker",
+    body=Permissions,
+    returns=Permissions,
+    errors=(404, 413, 415, 422),
+)
+def put_permissions(
+    service: MemoryService, principal: Principal, memory_id: int, body: Permissions
+) -> Response[str]:
+    patch = PermissionsPatch.model_validate(body.model_dump())
+    return _json(service.share(principal, memory_id, patch).model_dump_json())
 
 
 @operation("GET", "/health", summary="Is it running?", returns=Health, authorised=False)

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from http_api.app import Handler, stamped
 from http_api.errors import JSON, MAX_BODY, PayloadTooLarge
-from local.identity import AGENT, AGENT_HEADER, claims_of
+from local.identity import AGENT, AGENT_HEADER, claims_of, decoded
 
 _FOREIGN_HOST = "This server answers only to localhost, 127.0.0.1 and [::1]"
 _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
@@ -68,16 +68,9 @@ def _is_loopback(host: str) -> bool:
 def _headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     headers: dict[str, str] = {}
     for name, value in raw:
-        key, text = name.decode("latin-1").lower(), _decoded(value)
+        key, text = name.decode("latin-1").lower(), decoded(value)
         headers[key] = f"{headers[key]},{text}" if key in headers else text
     return headers
-
-
-def _decoded(value: bytes) -> str:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value.decode("latin-1")
 
 
 async def _read(receive: Receive, headers: Mapping[str, str]) -> bytes:

@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from http_api.app import build_handler
 from local.gateway import Gateway
-from local.identity import AGENT, AGENT_HEADER, principal_for
+from local.identity import AGENT, AGENT_HEADER, decoded, principal_for
 from mcp_server.http import PATH as MCP_PATH
 from mcp_server.http import build_app
 from mcp_server.server import Context, build_server
@@ -116,4 +116,5 @@ def server_for(app: ASGIApp) -> uvicorn.Server:
 
 def _identify(context: Context) -> Principal:
     assert context.request  # this transport always has one
-    return principal_for(context.request.headers.get(AGENT_HEADER, AGENT))
+    named = dict(context.request.headers.raw).get(AGENT_HEADER.encode())
+    return principal_for(AGENT if named is None else decoded(named))

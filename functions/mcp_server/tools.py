@@ -10,15 +10,15 @@ from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 from mcp_server.schemas import schema_of
+from memories.fields import MAX_BATCH, MemoryId, Omittable
 from memories.models import (
-    MAX_BATCH,
     Memory,
     MemoryDraft,
-    MemoryId,
     MemoryPatch,
     MemoryQuery,
-    Omittable,
     Page,
+    Permissions,
+    PermissionsPatch,
     PrimedContext,
     PrimingQuery,
 )
@@ -30,6 +30,20 @@ ExpectedVersion = Annotated[
     Omittable[int],
     Field(description="Do it only if the memory is at this version, as you last read it"),
 ]
+
+
+Full = Annotated[
+    bool,
+    Field(description="Whether to show all fields of each: maker, importance, use, permissions"),
+]
+
+
+class PrimeMemoryContext(PrimingQuery):
+    full: Full = False
+
+
+class SearchMemories(MemoryQuery):
+    full: Full = False
 
 
 class RecordMemory(MemoryDraft):
@@ -56,6 +70,14 @@ class Recorded(BaseModel):
 class InspectMemory(BaseModel):
     model_config = MemoryDraft.model_config
 
+    memory_id: TheId
+
+
+class InspectMemoryInFull(InspectMemory):
+    full: Full = False
+
+
+class ShareMemory(PermissionsPatch):
     memory_id: TheId
 
 
@@ -102,6 +124,16 @@ class Tool:
         )
 
 
+def _prime(
+    service: MemoryService, principal: Principal, arguments: PrimeMemoryContext
+) -> PrimedContext:
+    return service.prime(principal, arguments, full=arguments.full)
+
+
+def _search(service: MemoryService, principal: Principal, arguments: SearchMemories) -> Page:
+    return service.search(principal, arguments, full=arguments.full)
+
+
 def _record(service: MemoryService, principal: Principal, arguments: RecordMemory) -> Memory:
     return service.record(principal, arguments)
 
@@ -113,12 +145,18 @@ def _record_all(
     return Recorded.model_construct(memories=memories)
 
 
-def _inspect(service: MemoryService, principal: Principal, arguments: InspectMemory) -> Memory:
-    return service.inspect(principal, arguments.memory_id)
+def _inspect(
+    service: MemoryService, principal: Principal, arguments: InspectMemoryInFull
+) -> Memory:
+    return service.inspect(principal, arguments.memory_id, full=arguments.full)
 
 
 def _revise(service: MemoryService, principal: Principal, arguments: ReviseMemory) -> Memory:
     return service.revise(principal, arguments.memory_id, arguments, arguments.expected_version)
+
+
+def _share(service: MemoryService, principal: Principal, arguments: ShareMemory) -> Permissions:
+    return service.share(principal, arguments.memory_id, arguments)
 
 
 def _retire(service: MemoryService, principal: Principal, arguments: RetireMemory) -> Memory:
@@ -144,9 +182,9 @@ _TOOLS = [
         description="Return what this person prefers and who they are: their active preferences "
         "and identities, newest first. Call it once at the start of a session. What is returned is "
         "marked as used.",
-        arguments=PrimingQuery,
+        arguments=PrimeMemoryContext,
         result=PrimedContext,
-        run=MemoryService.prime,
+        run=_prime,
         remarks=_left_out,
     ),
     Tool(
@@ -155,9 +193,9 @@ _TOOLS = [
         description="Find memories by text, tag, type and status; every filter narrows the result, "
         "and without any it lists all. `total` counts all matches; while `has_more` is true, go on "
         "with a larger `offset`. What is returned is marked as used, so search narrowly.",
-        arguments=MemoryQuery,
+        arguments=SearchMemories,
         result=Page,
-        run=MemoryService.search,
+        run=_search,
     ),
     Tool(
         name="record_memory",
@@ -182,7 +220,7 @@ _TOOLS = [
         name="inspect_memory",
         title="Read a memory",
         description="Return one memory by its id. It is marked as used.",
-        arguments=InspectMemory,
+        arguments=InspectMemoryInFull,
         result=Memory,
         run=_inspect,
     ),
@@ -194,6 +232,18 @@ _TOOLS = [
         arguments=ReviseMemory,
         result=Memory,
         run=_revise,
+        destructive=True,
+        idempotent=True,
+    ),
+    Tool(
+        name="share_memory",
+        title="Share a memory",
+        description="Say which of the person's agents may read a memory, and whether they may "
+        "change it. Only the agent that made it may. What you leave out stays as it is; "
+        "`shared_with_agents` replaces the whole list, and counts where the memory is not public.",
+        arguments=ShareMemory,
+        result=Permissions,
+        run=_share,
         destructive=True,
         idempotent=True,
     ),

@@ -1,161 +1,30 @@
-"""The memory, its drafts and patches, the query and the page.
+"""The memory, its drafts and patches, the queries and the pages."""
 
-The types that carry a rule are named once here; both doors take them, so neither can differ.
-"""
+from typing import Any
 
-import re
-from datetime import datetime
-from typing import Annotated, Any, Literal, TypeVar
+from pydantic import BaseModel, ConfigDict, Field
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationInfo,
+from memories.fields import (
+    MAX_LIMIT,
+    Category,
+    Containing,
+    Content,
+    EditableStatus,
+    Importance,
+    IsPublic,
+    Limit,
+    MemoryType,
+    Offset,
+    Omittable,
+    Order,
+    ReadOnly,
+    SharedWith,
+    Source,
+    Status,
+    Tagged,
+    Tags,
+    Timestamp,
 )
-from pydantic_core import PydanticCustomError
-
-from memories.principal import MAX_NAME_LENGTH
-from memories.text import forbidden_character, is_blank
-
-MAX_ID = 2**63 - 1
-MAX_LIMIT = 100
-MAX_TAGS = 20
-MAX_BATCH = 25
-MAX_SHARED = 100
-
-
-def timestamp(moment: datetime) -> str:
-    """Write an aware UTC ``moment`` as every surface shows it, in microseconds with a Z."""
-    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
-
-
-def _plain_text(text: str) -> str:
-    if forbidden := forbidden_character(text):
-        raise PydanticCustomError(
-            "forbidden_character", "must not hold the character {name}", {"name": forbidden}
-        )
-    return text
-
-
-def _not_blank(text: str) -> str:
-    if is_blank(text):
-        raise PydanticCustomError("blank", "must not be empty or only white space")
-    return text
-
-
-def _not_empty_filter(text: str) -> str:
-    if is_blank(text):
-        raise PydanticCustomError("blank", "filter cannot be empty")
-    return text
-
-
-def _distinct_tags(tags: list[str]) -> list[str]:
-    distinct = list(dict.fromkeys(tags))
-    if not 1 <= len(distinct) <= MAX_TAGS:
-        raise PydanticCustomError(
-            "tag_count", "must hold 1 to {most} different tags", {"most": MAX_TAGS}
-        )
-    return distinct
-
-
-def _distinct(names: list[str]) -> list[str]:
-    return list(dict.fromkeys(names))
-
-
-def _digits(value: object, info: ValidationInfo) -> object:
-    # Pydantic reads "1.0", "1_000" and " 7" as integers; an id or a limit in a URL is digits.
-    if info.mode in ("python", "json"):
-        return value
-    if not re.fullmatch(r"-?[0-9]{1,100}", str(value)):
-        raise PydanticCustomError("int_parsing", "must be a whole number written in digits")
-    return int(str(value))
-
-
-def _not_null(value: object) -> object:
-    if value is None:
-        raise PydanticCustomError("null", "must not be null")
-    return value
-
-
-def _capped(limit: int) -> int:
-    return min(limit, MAX_LIMIT)
-
-
-Content = Annotated[
-    str,
-    Field(min_length=1, max_length=8_000, description="The text to remember, kept exactly as sent"),
-    AfterValidator(_plain_text),
-    AfterValidator(_not_blank),
-]
-Tag = Annotated[
-    str,
-    Field(min_length=1, max_length=64),
-    AfterValidator(_plain_text),
-    AfterValidator(_not_blank),
-]
-Tags = Annotated[
-    list[Tag],
-    Field(
-        json_schema_extra={"minItems": 1},
-        description=f"1 to {MAX_TAGS} different tags; the order is kept, a repeat is dropped",
-    ),
-    AfterValidator(_distinct_tags),
-]
-Importance = Annotated[
-    int, Field(ge=0, le=10, description="How much it matters, from 0 to 10; 5 unless it is said")
-]
-Category = Annotated[
-    str,
-    Field(min_length=1, max_length=64, description="A group of your own making"),
-    AfterValidator(_plain_text),
-    AfterValidator(_not_blank),
-]
-Source = Annotated[
-    str,
-    Field(min_length=1, max_length=256, description="Where it is known from"),
-    AfterValidator(_plain_text),
-    AfterValidator(_not_blank),
-]
-AgentId = Annotated[
-    str,
-    Field(min_length=1, max_length=MAX_NAME_LENGTH),
-    AfterValidator(_plain_text),
-    AfterValidator(_not_blank),
-]
-IsPublic = Annotated[
-    bool,
-    Field(description="Whether all of the person's agents may read it; true unless it is said"),
-]
-ReadOnly = Annotated[
-    bool, Field(description="Whether agents other than its maker may not change it")
-]
-SharedWith = Annotated[
-    list[AgentId],
-    Field(
-        max_length=MAX_SHARED,
-        description="The agents that may read it, besides its maker, though it is not public",
-    ),
-    AfterValidator(_distinct),
-]
-MemoryType = Literal["preference", "fact", "identity", "event"]
-Status = Literal["active", "invalid", "deleted"]
-EditableStatus = Literal["active", "invalid"]
-Sort = Literal["id", "created_at", "updated_at", "last_accessed_at"]
-MemoryId = Annotated[int, Field(ge=1, le=MAX_ID), BeforeValidator(_digits)]
-FilterText = Annotated[
-    str, Field(max_length=256), AfterValidator(_plain_text), AfterValidator(_not_empty_filter)
-]
-Timestamp = Annotated[
-    str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-04-06T14:12:00.000000Z"])
-]
-
-
-# None stands for "not sent" and cannot be sent.
-Value = TypeVar("Value")
-Omittable = Annotated[Value | None, BeforeValidator(_not_null)]
 
 
 def _without_null(schema: dict[str, Any]) -> None:
@@ -171,6 +40,13 @@ class _Input(BaseModel):
     model_config = ConfigDict(
         extra="forbid", strict=True, frozen=True, json_schema_extra=_without_null
     )
+
+
+def _sent(patch: _Input, model: type[_Input]) -> dict[str, Any]:
+    # A door may add arguments of its own to the model.
+    return {
+        name: getattr(patch, name) for name in patch.model_fields_set & model.model_fields.keys()
+    }
 
 
 class MemoryDraft(_Input):
@@ -201,32 +77,7 @@ class MemoryPatch(_Input):
 
     def changes(self) -> dict[str, Any]:
         """Return the fields that were sent, by name."""
-        sent = self.model_fields_set & MemoryPatch.model_fields.keys()
-        return {name: getattr(self, name) for name in sent}
-
-
-Tagged = Annotated[Omittable[FilterText], Field(description="Only memories with exactly this tag")]
-Containing = Annotated[
-    Omittable[FilterText],
-    Field(
-        description="Only memories that hold this text in their content or in one of their tags; "
-        "case is ignored, and no character is special"
-    ),
-]
-Order = Annotated[
-    Sort, Field(description="By id, oldest first; or by a time, newest first, never accessed last")
-]
-Limit = Annotated[
-    int,
-    Field(ge=1, description=f"Page size; above {MAX_LIMIT} it is served as {MAX_LIMIT}"),
-    AfterValidator(_capped),
-    BeforeValidator(_digits),
-]
-Offset = Annotated[
-    int,
-    Field(ge=0, le=MAX_ID, description="How many matches to skip"),
-    BeforeValidator(_digits),
-]
+        return _sent(self, MemoryPatch)
 
 
 class MemoryQuery(_Input):
@@ -303,6 +154,10 @@ class PermissionsPatch(_Input):
     is_public: Omittable[IsPublic] = None
     read_only: Omittable[ReadOnly] = None
     shared_with_agents: Omittable[SharedWith] = None
+
+    def changes(self) -> dict[str, Any]:
+        """Return the grants that were sent, by name."""
+        return _sent(self, PermissionsPatch)
 
 
 class FullMemory(Memory):

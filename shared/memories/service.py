@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from memories.errors import MemoryNotFound, NotPermitted, VersionMismatch, WriteConflict
+from memories.fields import timestamp
 from memories.grants import may_change, may_read
 from memories.models import (
     FullPrimedContext,
@@ -18,7 +19,6 @@ from memories.models import (
     PermissionsPatch,
     PrimedContext,
     PrimingQuery,
-    timestamp,
 )
 from memories.principal import READ, WRITE, Principal
 from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection, Store
@@ -165,7 +165,7 @@ class MemoryService:
         Raises MemoryNotFound, NotPermitted.
         """
         principal.require(WRITE)
-        grants = {name: getattr(patch, name) for name in patch.model_fields_set}
+        grants = patch.changes()
         if "shared_with_agents" in grants:
             grants["shared_with_agents"] = tuple(grants["shared_with_agents"])
         try:

@@ -123,7 +123,12 @@ def test_a_retired_memory_is_gone_from_everything_but_its_own_status(door: Door)
     assert door.search(status="active")["total"] == 1
     assert ids(door.search(status="deleted")) == [memory_id]
     assert ids(door.search(status="deleted", q="tea")) == [memory_id]
-    for use in (door.inspect, door.retire, lambda gone: door.revise(gone, content="Back")):
+    uses: list[Callable[[int], Memory]] = [
+        door.inspect,
+        door.retire,
+        lambda gone: door.revise(gone, content="Back"),
+    ]
+    for use in uses:
         with pytest.raises(Refused) as refused:
             use(memory_id)
         assert refused.value.kind == "not found"
@@ -158,7 +163,12 @@ def test_what_was_retired_can_be_recorded_again_under_a_new_id(door: Door) -> No
 def test_an_id_that_is_no_positive_integer_is_invalid(door: Door, memory_id: str) -> None:
     door.record(**draft())
 
-    for use in (door.inspect, door.retire, lambda bad: door.revise(bad, content="x")):
+    uses: list[Callable[[str], Memory]] = [
+        door.inspect,
+        door.retire,
+        lambda bad: door.revise(bad, content="x"),
+    ]
+    for use in uses:
         with pytest.raises(Refused) as refused:
             use(memory_id)
         assert (refused.value.kind, refused.value.where) == ("invalid", ["memory_id"])

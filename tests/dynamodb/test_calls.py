@@ -9,7 +9,8 @@ from mypy_boto3_dynamodb import DynamoDBClient
 from clock import Clock
 from dynamodb.calls import recorded
 from dynamodb.moto_table import ShortWalks
-from memories.models import MemoryDraft, MemoryPatch, MemoryQuery, PermissionsPatch, Sort
+from memories.fields import Sort
+from memories.models import MemoryDraft, MemoryPatch, MemoryQuery, PermissionsPatch
 from memories.principal import Principal
 from memories.service import MemoryService
 from memories.stores.dynamodb import DynamoDBStore

@@ -9,14 +9,8 @@ from mypy_boto3_dynamodb import DynamoDBClient
 
 from clock import Clock
 from dynamodb.moto_table import LaggingIndexes, new_table
-from memories.models import (
-    Memory,
-    MemoryDraft,
-    MemoryPatch,
-    MemoryQuery,
-    PermissionsPatch,
-    Sort,
-)
+from memories.fields import Sort
+from memories.models import Memory, MemoryDraft, MemoryPatch, MemoryQuery, PermissionsPatch
 from memories.principal import Principal
 from memories.service import MemoryService
 from memories.stores.dynamodb import DynamoDBStore

@@ -10,7 +10,8 @@ from mypy_boto3_dynamodb import DynamoDBClient
 from clock import Clock
 from dynamodb.moto_table import OtherClient, ShortWalks
 from memories.errors import StoreUnavailable
-from memories.models import MemoryDraft, MemoryQuery, Sort
+from memories.fields import Sort
+from memories.models import MemoryDraft, MemoryQuery
 from memories.principal import Principal
 from memories.service import MemoryService
 from memories.stores.dynamodb import DynamoDBStore

@@ -21,7 +21,8 @@ from mypy_boto3_dynamodb import DynamoDBClient
 from clock import Clock
 from dynamodb.moto_table import QuickMoto, new_table
 from memories.errors import DomainError, VersionMismatch
-from memories.models import MemoryDraft, MemoryPatch, MemoryQuery, Page, PrimingQuery, Sort
+from memories.fields import Sort
+from memories.models import MemoryDraft, MemoryPatch, MemoryQuery, Page, PrimingQuery
 from memories.principal import SCOPES, Principal
 from memories.service import MemoryService
 from memories.stores.dynamodb import DynamoDBStore

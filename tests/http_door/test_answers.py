@@ -63,6 +63,8 @@ def test_the_api_describes_itself(http: HttpClient) -> None:
         "GET /memories/{memory_id}",
         "PATCH /memories/{memory_id}",
         "DELETE /memories/{memory_id}",
+        "GET /memories/{memory_id}/permissions",
+        "PUT /memories/{memory_id}/permissions",
         "GET /health",
         "GET /ready",
     }

@@ -14,6 +14,7 @@ from http_api.errors import ANSWERS
 from http_client import JSON, EventClient, HttpClient, claims_of
 from memories.config import Settings
 from memories.errors import DomainError
+from memories.principal import Principal
 from memories.service import MemoryService
 from memories.stores.port import NewRecord, Record, Store
 from memories.stores.sqlite import SqliteStore
@@ -247,9 +248,9 @@ def test_users_never_meet(handler: Handler) -> None:
 class BrokenStore(SqliteStore):
     """A store with a fault in its program."""
 
-    def create(self, user_id: str, drafts: Sequence[NewRecord]) -> list[Record]:
+    def create(self, principal: Principal, drafts: Sequence[NewRecord]) -> list[Record]:
         raise RuntimeError(
-            f"{user_id} wrote {drafts[0].content} at /var/task/app.py in table memories"
+            f"{principal} wrote {drafts[0].content} at /var/task/app.py in table memories"
         )
 
 

@@ -90,9 +90,9 @@ def test_a_writer_that_always_loses_is_told_so_after_a_bounded_number_of_tries(
     class Overtaken(SqliteStore):
         """A store on the same file, in which another writer is always a moment earlier."""
 
-        def update(self, user_id, memory_id, version, changes, at):  # type: ignore[no-untyped-def]
+        def update(self, principal, memory_id, version, changes, at):  # type: ignore[no-untyped-def]
             rival.revise(PRINCIPAL, memory_id, MemoryPatch(content=f"rival at {version}"))
-            return super().update(user_id, memory_id, version, changes, at)
+            return super().update(principal, memory_id, version, changes, at)
 
     slow_store = Overtaken(tmp_path / "m.db")
     slow = MemoryService(slow_store, pause=tries.append)

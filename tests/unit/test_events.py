@@ -18,6 +18,8 @@ STATUSES = {
     "search_memories": 200,
     "inspect_memory": 200,
     "revise_memory": 200,
+    "get_permissions": 200,
+    "put_permissions": 200,
     "retire_memory": 200,
     "health": 200,
     "ready": 200,

@@ -13,13 +13,16 @@ MODULES = sorted([*ROOT.glob("shared/memories/**/*.py"), *ROOT.glob("functions/*
 LAYERS = [
     {"memories"},
     {"memories.text", "memories.errors"},
-    {"memories.models", "memories.principal", "memories.config", "memories.validation"},
+    {"memories.principal", "memories.config", "memories.validation", "memories.grants"},
+    {"memories.fields"},
+    {"memories.models"},
     {"memories.stores", "memories.stores.port", "memories.stores.sqlite_schema"},
     {"memories.stores.sqlite_file", "memories.stores.sqlite_pages", "memories.stores.keys"},
     {"memories.stores.sqlite", "memories.stores.items"},
     {"memories.stores.dynamodb_expressions", "memories.stores.dynamodb_failures"},
     {"memories.stores.dynamodb_pages"},
     {"memories.stores.dynamodb"},
+    {"memories.views"},
     {"memories.service"},
     {"memories.bootstrap"},
 ]

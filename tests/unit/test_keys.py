@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.models import MAX_ID, timestamp
+from memories.fields import MAX_ID, timestamp
 from memories.principal import MAX_NAME_LENGTH
 from memories.stores import keys
 

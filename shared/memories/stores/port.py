@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from memories.models import MemoryType, Status
+from memories.fields import MemoryType, Status
 from memories.principal import Principal
 
 

@@ -15,21 +15,31 @@ from typing import Any
 from pydantic_core import from_json
 
 from memories.errors import StoreUnavailable
-from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection
+from memories.principal import Principal
+from memories.stores.port import (
+    ConditionFailed,
+    Fit,
+    NewRecord,
+    Record,
+    Selection,
+    first_version,
+)
 from memories.stores.sqlite_file import open_file
-from memories.stores.sqlite_pages import Totals, page_of
+from memories.stores.sqlite_pages import CHANGEABLE, READABLE, Totals, page_of
 from memories.stores.sqlite_schema import ID_BITS
 from memories.text import search_text
 
 # Wait this long for another process's write before giving up, in seconds.
 BUSY_TIMEOUT = 5.0
 
-_COLUMNS = (
-    "id, content, tags, created_at, updated_at, last_accessed_at, memory_type, status, version, "
-    "agent_id"
-)
+_FIELDS = Record._fields
+_COLUMNS = ", ".join(_FIELDS)
+_VALUES = ", ".join(f":{name}" for name in _FIELDS)
 _EXISTS = "user_id = :user_id AND id = :id"
 _NOT_DELETED = "status <> 'deleted'"
+
+# Fields of a record that are kept as JSON.
+_LISTS = ("tags", "shared_with_agents")
 
 
 class SqliteStore:
@@ -41,73 +51,100 @@ class SqliteStore:
         self._totals = Totals()
         self._connection = open_file(path, busy_timeout)
 
-    def create(self, user_id: str, drafts: Sequence[NewRecord]) -> list[Record]:
+    def create(self, principal: Principal, drafts: Sequence[NewRecord]) -> list[Record]:
         with self._transaction(durable=True):
-            first_row, first_id = self._reserve(user_id, len(drafts), drafts[0].created_at)
-            return [
-                self._insert(user_id, first_row + n, first_id + n, draft)
+            first_row, first_id = self._reserve(
+                principal.user_id, len(drafts), drafts[0].created_at
+            )
+            records = [
+                first_version(first_id + n, principal.agent_id, draft)
                 for n, draft in enumerate(drafts)
             ]
+            for n, record in enumerate(records):
+                self._insert(principal.user_id, first_row + n, record)
+            return records
 
-    def get(self, user_id: str, memory_id: int) -> Record | None:
+    def get(self, principal: Principal, memory_id: int) -> Record | None:
         with self._transaction(writes=False):
-            return self._find(user_id, memory_id)
+            return self._find(principal, memory_id)
 
-    def access(self, user_id: str, memory_id: int, accessed_at: str) -> Record | None:
+    def access(self, principal: Principal, memory_id: int, accessed_at: str) -> Record | None:
         with self._transaction():
-            row = self._one(
-                f"UPDATE memories SET last_accessed_at = :at WHERE {_EXISTS} AND {_NOT_DELETED} "
-                f"RETURNING {_COLUMNS}",
-                {"user_id": user_id, "id": memory_id, "at": accessed_at},
+            return self._set(
+                principal,
+                memory_id,
+                "last_accessed_at = :at, access_count = access_count + 1",
+                f"{_NOT_DELETED} AND {READABLE}",
+                {"at": accessed_at},
             )
-        return _record(row) if row else None
 
     def update(
-        self, user_id: str, memory_id: int, version: int, changes: Mapping[str, Any], at: str
+        self,
+        principal: Principal,
+        memory_id: int,
+        version: int,
+        changes: Mapping[str, Any],
+        at: str,
     ) -> Record:
-        values = dict(changes)
-        if "tags" in values:
-            values["tags"] = _json(values["tags"])
-        assignments = "".join(f"{name} = :{name}, " for name in values)
         with self._transaction(durable=True):
-            row = self._one(
-                f"UPDATE memories SET {assignments} version = version + 1, updated_at = :at "
-                f"WHERE {_EXISTS} AND {_NOT_DELETED} AND version = :expected "
-                f"RETURNING {_COLUMNS}",
-                {"user_id": user_id, "id": memory_id, "expected": version, "at": at, **values},
+            record = self._set(
+                principal,
+                memory_id,
+                f"{_assignments(changes)}version = version + 1, updated_at = :at",
+                f"{_NOT_DELETED} AND {CHANGEABLE} AND version = :expected",
+                {"expected": version, "at": at, **_kept(changes)},
             )
-            if row is None:
-                raise ConditionFailed(self._find(user_id, memory_id))
-            record = _record(row)
+            if record is None:
+                raise ConditionFailed(self._find(principal, memory_id))
             if "content" in changes or "tags" in changes:
-                self._index(user_id, record)
+                self._index(principal.user_id, record)
             return record
 
-    def retire(self, user_id: str, memory_id: int, version: int | None) -> Record:
+    def retire(self, principal: Principal, memory_id: int, version: int | None) -> Record:
         with self._transaction(durable=True):
-            row = self._one(
-                f"UPDATE memories SET status = 'deleted' WHERE {_EXISTS} AND {_NOT_DELETED} "
-                f"AND (:expected IS NULL OR version = :expected) RETURNING {_COLUMNS}",
-                {"user_id": user_id, "id": memory_id, "expected": version},
+            record = self._set(
+                principal,
+                memory_id,
+                "status = 'deleted'",
+                f"{_NOT_DELETED} AND {CHANGEABLE} AND (:expected IS NULL OR version = :expected)",
+                {"expected": version},
             )
-            if row is None:
-                raise ConditionFailed(self._find(user_id, memory_id))
-            return _record(row)
+            if record is None:
+                raise ConditionFailed(self._find(principal, memory_id))
+            return record
+
+    def grant(self, principal: Principal, memory_id: int, grants: Mapping[str, Any]) -> Record:
+        with self._transaction(durable=True):
+            record = self._set(
+                principal,
+                memory_id,
+                f"{_assignments(grants)}agent_id = agent_id",
+                f"{_NOT_DELETED} AND agent_id = :agent_id",
+                _kept(grants),
+            )
+            if record is None:
+                raise ConditionFailed(self._find(principal, memory_id))
+            if "shared_with_agents" in grants:
+                row_id = self._row_id(principal.user_id, memory_id)
+                self._connection.execute("DELETE FROM memory_grants WHERE row_id = ?", (row_id,))
+                self._insert_grants(principal.user_id, row_id, record)
+            return record
 
     def page(
-        self, user_id: str, selection: Selection, accessed_at: str, fit: Fit = len
+        self, principal: Principal, selection: Selection, accessed_at: str, fit: Fit = len
     ) -> tuple[list[Record], int]:
         # One transaction: no write of another process falls between the count and the refresh.
         with self._transaction():
-            rows, total = page_of(self._connection, self._totals, user_id, selection, _COLUMNS)
+            rows, total = page_of(self._connection, self._totals, principal, selection, _COLUMNS)
             if not rows:
                 return [], total
             records = [
-                _record(row)._replace(last_accessed_at=accessed_at) for _row_id, *row in rows
+                record._replace(last_accessed_at=accessed_at, access_count=record.access_count + 1)
+                for record in (_record(row) for _row_id, *row in rows)
             ]
             kept = fit(records)
             self._connection.execute(
-                "UPDATE memories SET last_accessed_at = ? "
+                "UPDATE memories SET last_accessed_at = ?, access_count = access_count + 1 "
                 f"WHERE row_id IN ({', '.join('?' * kept)})",
                 (accessed_at, *(row_id for row_id, *_ in rows[:kept])),
             )
@@ -143,12 +180,40 @@ class SqliteStore:
         rows = self._connection.execute(statement, values).fetchall()
         return rows[0] if rows else None
 
-    def _find(self, user_id: str, memory_id: int) -> Record | None:
+    def _find(self, principal: Principal, memory_id: int) -> Record | None:
         row = self._one(
             f"SELECT {_COLUMNS} FROM memories WHERE {_EXISTS}",
-            {"user_id": user_id, "id": memory_id},
+            {"user_id": principal.user_id, "id": memory_id},
         )
         return _record(row) if row else None
+
+    def _set(
+        self,
+        principal: Principal,
+        memory_id: int,
+        assignments: str,
+        condition: str,
+        values: Mapping[str, Any],
+    ) -> Record | None:
+        """Change a memory, and return it as it then is, or None where the condition fails."""
+        row = self._one(
+            f"UPDATE memories SET {assignments} WHERE {_EXISTS} AND {condition} "
+            f"RETURNING {_COLUMNS}",
+            {
+                "user_id": principal.user_id,
+                "agent_id": principal.agent_id,
+                "id": memory_id,
+                **values,
+            },
+        )
+        return _record(row) if row else None
+
+    def _row_id(self, user_id: str, memory_id: int) -> int:
+        (row_id,) = self._one(
+            f"SELECT row_id FROM memories WHERE {_EXISTS}", {"user_id": user_id, "id": memory_id}
+        )
+        assert isinstance(row_id, int)
+        return row_id
 
     def _reserve(self, user_id: str, count: int, at: str) -> tuple[int, int]:
         """Return the first row id and the first id of ``count`` new ones."""
@@ -161,52 +226,64 @@ class SqliteStore:
         first_id = last_id - count + 1
         return (number << ID_BITS) + first_id, first_id
 
-    def _insert(self, user_id: str, row_id: int, memory_id: int, draft: NewRecord) -> Record:
-        row = self._one(
-            f"INSERT INTO memories (row_id, user_id, search_text, {_COLUMNS}) VALUES (:row_id, "
-            ":user_id, :search_text, :id, :content, :tags, :at, :at, NULL, :memory_type, :status, "
-            f"1, :agent_id) RETURNING {_COLUMNS}",
+    def _insert(self, user_id: str, row_id: int, record: Record) -> None:
+        self._connection.execute(
+            f"INSERT INTO memories (row_id, user_id, search_text, {_COLUMNS}) "
+            f"VALUES (:row_id, :user_id, :search_text, {_VALUES})",
             {
                 "row_id": row_id,
                 "user_id": user_id,
-                "search_text": search_text(draft.content, draft.tags),
-                "id": memory_id,
-                "content": draft.content,
-                "tags": _json(draft.tags),
-                "at": draft.created_at,
-                "memory_type": draft.memory_type,
-                "status": draft.status,
-                "agent_id": draft.agent_id,
+                "search_text": search_text(record.content, record.tags),
+                **_kept(record._asdict()),
             },
         )
-        record = _record(row)
         self._insert_tags(user_id, row_id, record)
-        return record
+        self._insert_grants(user_id, row_id, record)
 
     def _index(self, user_id: str, record: Record) -> None:
-        (row_id,) = self._one(
-            f"UPDATE memories SET search_text = :text WHERE {_EXISTS} RETURNING row_id",
-            {
-                "user_id": user_id,
-                "id": record.id,
-                "text": search_text(record.content, record.tags),
-            },
+        row_id = self._row_id(user_id, record.id)
+        self._connection.execute(
+            "UPDATE memories SET search_text = ? WHERE row_id = ?",
+            (search_text(record.content, record.tags), row_id),
         )
         self._connection.execute("DELETE FROM memory_tags WHERE row_id = ?", (row_id,))
         self._insert_tags(user_id, row_id, record)
 
     def _insert_tags(self, user_id: str, row_id: int, record: Record) -> None:
+        reader = "" if record.is_public else record.agent_id
         self._connection.executemany(
-            "INSERT INTO memory_tags (user_id, tag, row_id, status, memory_type) "
-            "VALUES (?, ?, ?, ?, ?)",
-            [(user_id, tag, row_id, record.status, record.memory_type) for tag in record.tags],
+            "INSERT INTO memory_tags (user_id, tag, row_id, status, memory_type, reader) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (user_id, tag, row_id, record.status, record.memory_type, reader)
+                for tag in record.tags
+            ],
+        )
+
+    def _insert_grants(self, user_id: str, row_id: int, record: Record) -> None:
+        self._connection.executemany(
+            "INSERT INTO memory_grants (user_id, agent_id, row_id) VALUES (?, ?, ?)",
+            [(user_id, agent_id, row_id) for agent_id in record.shared_with_agents],
         )
 
 
 def _record(row: Sequence[Any]) -> Record:
-    memory_id, content, tags, *rest = row
-    return Record(memory_id, content, tuple(from_json(tags)), *rest)
+    record = Record._make(row)
+    return record._replace(
+        tags=tuple(from_json(record.tags)),  # type: ignore[arg-type]  # as it is kept
+        shared_with_agents=tuple(from_json(record.shared_with_agents)),  # type: ignore[arg-type]
+        is_public=bool(record.is_public),
+        read_only=bool(record.read_only),
+    )
 
 
-def _json(tags: Sequence[str]) -> str:
-    return json.dumps(tags, ensure_ascii=False)
+def _kept(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a record as the table keeps them."""
+    return {
+        name: json.dumps(value, ensure_ascii=False) if name in _LISTS else value
+        for name, value in values.items()
+    }
+
+
+def _assignments(values: Mapping[str, Any]) -> str:
+    return "".join(f"{name} = :{name}, " for name in values)

@@ -7,11 +7,21 @@ many, the first in the order are found soonest by going along the order and pass
 import sqlite3
 from typing import Any
 
+from memories.principal import Principal
 from memories.stores.port import Selection
-from memories.stores.sqlite_schema import FACET_BITS, ID_BITS, STATUS_CODES, TYPE_CODES
+from memories.stores.sqlite_schema import (
+    FACET_BITS,
+    ID_BITS,
+    PRIVATE_BIT,
+    STATUS_CODES,
+    TYPE_CODES,
+)
 
 # The full-text index holds sequences of three characters; shorter texts are looked for by a scan.
 _TRIGRAM = 3
+
+# What a search is known by.
+_SEARCH = ("user_id", "agent_id", "status", "memory_type", "tag", "text")
 
 # How many searches' totals are remembered.
 _MOST_KNOWN = 64
@@ -23,6 +33,16 @@ _ORDER = {
     # NULL sorts below every text, so never accessed comes last.
     "last_accessed_at": "last_accessed_at DESC, id DESC",
 }
+
+# What the agent may read: what all may, what it made, and what is shared with it.
+_SHARED = """
+    EXISTS (
+        SELECT 1 FROM memory_grants AS granted WHERE granted.user_id = :user_id
+        AND granted.agent_id = :agent_id AND granted.row_id = memories.row_id
+    )
+"""
+READABLE = f"(reader IN ('', :agent_id) OR {_SHARED})"
+CHANGEABLE = f"(memories.agent_id = :agent_id OR (NOT read_only AND {READABLE}))"
 
 _ALL = "SELECT coalesce(sum(memories), 0) FROM memory_counts WHERE user_id = :user_id AND tag = ''"
 _FIRST_ENTRY = f"(SELECT user_number << {ID_BITS + FACET_BITS} FROM users WHERE user_id = :user_id)"
@@ -52,7 +72,7 @@ class Totals:
         if version != self._version or len(self._known) >= _MOST_KNOWN:
             self._known.clear()
             self._version = version
-        search = tuple(values[name] for name in ("user_id", "status", "memory_type", "tag", "text"))
+        search = tuple(values[name] for name in _SEARCH)
         if search not in self._known:
             self._known[search] = _number(connection, _count(selection), values)
         return self._known[search]
@@ -61,13 +81,14 @@ class Totals:
 def page_of(
     connection: sqlite3.Connection,
     totals: Totals,
-    user_id: str,
+    principal: Principal,
     selection: Selection,
     columns: str,
 ) -> tuple[list[tuple[Any, ...]], int]:
     """Return the page, each record as its row id and ``columns``, and the number of all matches."""
     values = {
-        "user_id": user_id,
+        "user_id": principal.user_id,
+        "agent_id": principal.agent_id,
         "status": selection.status,
         "memory_type": selection.memory_type,
         "tag": selection.tag,
@@ -96,13 +117,24 @@ def page_of(
 def _count(selection: Selection) -> str:
     if selection.text is None:
         tag = "''" if selection.tag is None else ":tag"
-        return (
-            "SELECT coalesce(sum(memories), 0) FROM memory_counts "
-            f"WHERE user_id = :user_id AND tag = {tag} AND {_facets(selection)}"
+        kept = (
+            "SELECT coalesce(sum(memories), 0) FROM memory_counts WHERE user_id = :user_id "
+            f"AND tag = {tag} AND reader IN ('', :agent_id) AND {_facets(selection)}"
         )
+        return f"SELECT ({kept}) + ({_count_shared(selection)})"
     if len(selection.text) >= _TRIGRAM:
         return f"SELECT count(*) FROM ({_entries(selection)})"
     return f"SELECT count(*) FROM memories WHERE user_id = :user_id AND {_row_filter(selection)}"
+
+
+def _count_shared(selection: Selection) -> str:
+    """Count the matches that only being shared lets the agent read."""
+    has_tag = "" if selection.tag is None else f" AND {_has_tag('memories.row_id')}"
+    return (
+        "SELECT count(*) FROM memory_grants AS granted JOIN memories USING (row_id) "
+        "WHERE granted.user_id = :user_id AND granted.agent_id = :agent_id "
+        f"AND reader NOT IN ('', :agent_id) AND {_facets(selection)}{has_tag}"
+    )
 
 
 def _matches(selection: Selection) -> str:
@@ -131,11 +163,13 @@ def _entries(selection: Selection) -> str:
         clauses.append(f"rowid >> 2 & 3 = {TYPE_CODES[selection.memory_type]}")
     if selection.tag is not None:
         clauses.append(_has_tag(f"memory_search.rowid >> {FACET_BITS}"))
+    readable = f"SELECT 1 FROM memories WHERE row_id = memory_search.rowid >> {FACET_BITS}"
+    clauses.append(f"(rowid & {PRIVATE_BIT} = 0 OR EXISTS ({readable} AND {READABLE}))")
     return f"SELECT rowid >> {FACET_BITS} FROM memory_search WHERE {' AND '.join(clauses)}"
 
 
 def _row_filter(selection: Selection) -> str:
-    clauses = [_facets(selection)]
+    clauses = [_facets(selection), READABLE]
     if selection.tag is not None:
         clauses.append(_has_tag("memories.row_id"))
     if selection.text is not None:

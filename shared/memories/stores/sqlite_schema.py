@@ -8,10 +8,12 @@ comes after is a further step.
 APPLICATION_ID = 0x6D656D6F
 
 # A record's row id is the number of its user above ID_BITS, and its id below; its entry in the
-# full-text index has the row id above FACET_BITS, and its status and type below. So a search keeps
-# to one user, status and type by the number of the entry, without a look at the record.
+# full-text index has the row id above FACET_BITS, and below whether it is private, its type and
+# its status. So a search keeps to one user, status and type, and to what all of the user's agents
+# may read, by the number of the entry, without a look at the record.
 ID_BITS = 32
-FACET_BITS = 4
+FACET_BITS = 5
+PRIVATE_BIT = 16
 STATUS_CODES = {"active": 0, "invalid": 1, "deleted": 2}
 TYPE_CODES = {"preference": 0, "fact": 1, "identity": 2, "event": 3}
 
@@ -23,8 +25,8 @@ def _code(column: str, codes: dict[str, int]) -> str:
 
 def _counted(row: str, tag: str) -> str:
     return f"""
-        INSERT INTO memory_counts (user_id, tag, status, memory_type, memories)
-        VALUES ({row}.user_id, {tag}, {row}.status, {row}.memory_type, 1)
+        INSERT INTO memory_counts (user_id, tag, status, memory_type, reader, memories)
+        VALUES ({row}.user_id, {tag}, {row}.status, {row}.memory_type, {row}.reader, 1)
         ON CONFLICT DO UPDATE SET memories = memories + 1;
     """
 
@@ -33,7 +35,7 @@ def _uncounted(row: str, tag: str) -> str:
     # A tag that no record has any more is forgotten, since it may be personal.
     of_row = f"""
         user_id = {row}.user_id AND tag = {tag}
-        AND status = {row}.status AND memory_type = {row}.memory_type
+        AND status = {row}.status AND memory_type = {row}.memory_type AND reader = {row}.reader
     """
     return f"""
         UPDATE memory_counts SET memories = memories - 1 WHERE {of_row};
@@ -73,9 +75,19 @@ _MEMORIES = (
         status TEXT NOT NULL,
         version INTEGER NOT NULL,
         agent_id TEXT NOT NULL,
+        importance INTEGER NOT NULL,
+        category TEXT,
+        source TEXT,
+        access_count INTEGER NOT NULL DEFAULT 0,
+        is_public INTEGER NOT NULL,
+        read_only INTEGER NOT NULL,
+        shared_with_agents TEXT NOT NULL,
         search_text TEXT NOT NULL,
+        -- Who may read it, besides those it is shared with: all ('') or its maker.
+        reader TEXT NOT NULL AS (CASE WHEN is_public THEN '' ELSE agent_id END),
         search_id INTEGER NOT NULL AS (
             (row_id << {FACET_BITS})
+            + {PRIVATE_BIT} * (NOT is_public)
             + 4 * {_code("memory_type", TYPE_CODES)}
             + {_code("status", STATUS_CODES)}
         ),
@@ -94,10 +106,21 @@ _MEMORIES = (
         row_id INTEGER NOT NULL REFERENCES memories (row_id) ON DELETE CASCADE,
         status TEXT NOT NULL,
         memory_type TEXT NOT NULL,
+        reader TEXT NOT NULL,
         PRIMARY KEY (user_id, tag, row_id)
     ) STRICT, WITHOUT ROWID
     """,
     "CREATE INDEX tags_of_memory ON memory_tags (row_id)",
+    # Which agents a memory is shared with; it is looked up where the memory is not public.
+    """
+    CREATE TABLE memory_grants (
+        user_id TEXT NOT NULL,
+        agent_id TEXT NOT NULL,
+        row_id INTEGER NOT NULL REFERENCES memories (row_id) ON DELETE CASCADE,
+        PRIMARY KEY (user_id, agent_id, row_id)
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX grants_of_memory ON memory_grants (row_id)",
     # How many records there are of each kind, since counting them takes longer the more there
     # are. The empty tag, which no record has, stands for all of the user's.
     """
@@ -106,8 +129,9 @@ _MEMORIES = (
         tag TEXT NOT NULL,
         status TEXT NOT NULL,
         memory_type TEXT NOT NULL,
+        reader TEXT NOT NULL,
         memories INTEGER NOT NULL,
-        PRIMARY KEY (user_id, tag, status, memory_type)
+        PRIMARY KEY (user_id, tag, status, memory_type, reader)
     ) STRICT, WITHOUT ROWID
     """,
     # search_text is folded already, so the index compares it as it is.
@@ -129,17 +153,20 @@ _MEMORIES = (
     END
     """,
     f"""
-    CREATE TRIGGER memory_rewritten AFTER UPDATE OF search_text, status, memory_type ON memories
+    CREATE TRIGGER memory_rewritten
+    AFTER UPDATE OF search_text, status, memory_type, is_public ON memories
     BEGIN
         {_REMOVE_ENTRY}
         {_ADD_ENTRY}
     END
     """,
     f"""
-    CREATE TRIGGER memory_moved AFTER UPDATE OF status, memory_type ON memories BEGIN
+    CREATE TRIGGER memory_moved
+    AFTER UPDATE OF status, memory_type, is_public ON memories BEGIN
         {_uncounted("old", "''")}
         {_counted("new", "''")}
-        UPDATE memory_tags SET status = new.status, memory_type = new.memory_type
+        UPDATE memory_tags
+        SET status = new.status, memory_type = new.memory_type, reader = new.reader
         WHERE row_id = new.row_id;
     END
     """,
@@ -154,7 +181,8 @@ _MEMORIES = (
     END
     """,
     f"""
-    CREATE TRIGGER tag_moved AFTER UPDATE OF status, memory_type ON memory_tags BEGIN
+    CREATE TRIGGER tag_moved
+    AFTER UPDATE OF status, memory_type, reader ON memory_tags BEGIN
         {_uncounted("old", "old.tag")}
         {_counted("new", "new.tag")}
     END
