@@ -10,7 +10,8 @@ new one.
 import math
 from dataclasses import dataclass
 
-from memories.stores.items import Item, attributes, item_of
+from memories.stores.dynamodb_tokens import READ, WRITE, new_token
+from memories.stores.items import Item, item_of
 from memories.stores.port import Record
 
 # Dollars for a million units: us-east-1, on demand, standard table class.
@@ -22,7 +23,10 @@ INDEXES = {
     "by_updated_at": "updated_sort",
     "by_last_accessed_at": "accessed_sort",
 }
-PROJECTED = ("id", "status", "memory_type", "tags")
+PROJECTED = (
+    *("id", "status", "memory_type", "tags"),
+    *("agent_id", "is_public", "shared_with_agents"),
+)
 NEWEST = 25
 
 
@@ -63,9 +67,16 @@ class Sizes:
             status="active",
             version=1,
             agent_id="0123456789abcdef0123456789",
+            importance=5,
+            category=None,
+            source=None,
+            access_count=1,
+            is_public=True,
+            read_only=False,
+            shared_with_agents=(),
         )
         user = "00000000-0000-4000-8000-000000000000"
-        item = item_of(user, record) | attributes({"write_token": "0" * 32})
+        item = item_of(user, record) | new_token(WRITE) | new_token(READ)
         held = {"pk", "sk", "accessed_sort", *PROJECTED}
         return cls(_bytes(item), _bytes({name: item[name] for name in held}))
 
@@ -95,6 +106,9 @@ class Sizes:
     def retire(self) -> Cost:
         return Cost(self.written + len(INDEXES) * self.entry_written)
 
+    def share(self) -> Cost:
+        return Cost(self.written + len(INDEXES) * self.entry_written)
+
     def page(self, rows: int, memories: int) -> Cost:
         walk = Cost(0, self._read(self.entry * memories) / 2)
         newest = Cost(0, self._read(self.item * min(NEWEST, memories)))
@@ -121,6 +135,8 @@ def _value_bytes(attribute: Item) -> int:
         return len(value.encode())
     if kind == "N":
         return math.ceil(len(value) / 2) + 1
+    if kind == "BOOL":
+        return 1
     assert kind == "L"
     return 3 + sum(1 + _value_bytes(each) for each in value)
 
@@ -133,6 +149,7 @@ def operations(sizes: Sizes) -> dict[str, Cost]:
         "change the content": sizes.revise_content(),
         "change nothing": sizes.revise_nothing(),
         "retire": sizes.retire(),
+        "share": sizes.share(),
         "a page of 10 out of 100": sizes.page(10, 100),
         "a page of 10 out of 1,000": sizes.page(10, 1_000),
         "a page of 10 out of 10,000": sizes.page(10, 10_000),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from botocore.exceptions import ReadTimeoutError
 from mypy_boto3_dynamodb import DynamoDBClient
 
 from memories.bootstrap import ATTEMPTS
@@ -13,6 +14,10 @@ _EVERY_REQUEST = "before-send.dynamodb"
 # More general, so later than moto, which answers at "before-send".
 _EVERY_ANSWER = "before-send"
 _EVERY_RETRY = "needs-retry.dynamodb"
+
+
+# A call whose answer did not come: whether it took effect cannot be known from it.
+LOST = ReadTimeoutError(endpoint_url="https://dynamodb.example")
 
 
 @contextmanager

@@ -19,7 +19,12 @@ LAYERS = [
     {"memories.stores", "memories.stores.port", "memories.stores.sqlite_schema"},
     {"memories.stores.sqlite_file", "memories.stores.sqlite_pages", "memories.stores.keys"},
     {"memories.stores.sqlite", "memories.stores.items"},
-    {"memories.stores.dynamodb_expressions", "memories.stores.dynamodb_failures"},
+    {
+        "memories.stores.dynamodb_expressions",
+        "memories.stores.dynamodb_failures",
+        "memories.stores.dynamodb_tokens",
+    },
+    {"memories.stores.dynamodb_creation", "memories.stores.dynamodb_marks"},
     {"memories.stores.dynamodb_pages"},
     {"memories.stores.dynamodb"},
     {"memories.views"},

@@ -59,7 +59,10 @@ def made_by(agent_id: str) -> Condition:
 
 
 def not_counted(token: Item) -> Condition:
-    """The answer to an earlier attempt was lost: the reading is one all the same."""
+    """The answer to an earlier attempt was lost: the reading is one all the same.
+
+    It also holds before the first reading, when there is no token at all.
+    """
     return Condition("#read_token <> :read_token", {":read_token": token["read_token"]})
 
 

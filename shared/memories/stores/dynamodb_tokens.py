@@ -5,7 +5,7 @@ itself written. So a call leaves a token of its own in the item, and a condition
 item with that token has not failed: the call is done.
 """
 
-import uuid
+import secrets
 
 from memories.stores.items import Item, attributes
 
@@ -14,10 +14,13 @@ from memories.stores.items import Item, attributes
 WRITE = "write_token"
 READ = "read_token"
 
+# As good as never drawn twice, and short, for every memory keeps two.
+_BYTES = 12
+
 
 def new_token(name: str) -> Item:
     """Return the attribute with a token that no other call has."""
-    return attributes({name: uuid.uuid4().hex})
+    return attributes({name: secrets.token_urlsafe(_BYTES)})
 
 
 def is_own(found: Item, written: Item) -> bool:
