@@ -1,6 +1,7 @@
 """What a cold start spends on imports, and beside it what each operation costs in DynamoDB.
 
-The HTTP function is measured beside the least that it could be. Each start is a process of its own; they take turns, and the medians are compared. Run it with
+The HTTP function is measured beside the least that it could be. Each start is a process of its
+own; they take turns, and the medians are compared. Run it with
 ``.venv/bin/python benchmarks/import_time.py``.
 """
 
