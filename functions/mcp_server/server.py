@@ -23,6 +23,7 @@ from mcp_server.policy import INSTRUCTIONS, MEMORY, POLICY, PROMPT, policy
 from mcp_server.tools import TOOLS, Tool
 from memories import __version__
 from memories.errors import DomainError, MemoryNotFound
+from memories.models import MAX_ID
 from memories.principal import Principal
 from memories.service import MemoryService
 from memories.validation import invalid_input
@@ -33,6 +34,8 @@ Identify = Callable[[Context], Principal]
 _MEMORY_URI = re.compile(r"memories://memories/([1-9][0-9]{0,18})")
 # The lists are the same for everyone, and change with a new version only.
 _LISTS = CacheHint(ttl_ms=3_600_000, scope="public")
+
+_UNEXPECTED = "Internal error"
 
 _log = logging.getLogger(__name__)
 
@@ -86,10 +89,8 @@ class _Door:
         except DomainError as error:
             return types.CallToolResult(content=_texts(explained(error)), is_error=True)
         except Exception as error:  # noqa: BLE001  (whatever it is, the model is told something)
-            # Not the message: it may hold what a person stored.
-            place = "".join(traceback.format_tb(error.__traceback__))
-            _log.error("unexpected %s\n%s", type(error).__qualname__, place)
-            return types.CallToolResult(content=_texts(["Internal error"]), is_error=True)
+            _log_unexpected(error)
+            return types.CallToolResult(content=_texts([_UNEXPECTED]), is_error=True)
         content = _texts([result.model_dump_json(), *tool.remarks(arguments, result)])
         return types.CallToolResult(
             content=content, structured_content=result.model_dump(mode="json")
@@ -109,16 +110,18 @@ class _Door:
         if params.uri == POLICY.uri:
             return _resource(params.uri, "text/markdown", policy())
         named = _MEMORY_URI.fullmatch(params.uri)
-        if named is None:
+        if named is None or (memory_id := int(named[1])) > MAX_ID:
             raise _no_resource(params.uri)
         try:
-            memory = await anyio.to_thread.run_sync(
-                self._service.inspect, self._identify(context), int(named[1])
-            )
+            principal = self._identify(context)
+            memory = await anyio.to_thread.run_sync(self._service.inspect, principal, memory_id)
         except MemoryNotFound:
             raise _no_resource(params.uri) from None
         except DomainError as error:
-            raise MCPError(types.INTERNAL_ERROR, str(error)) from None
+            raise MCPError(types.INTERNAL_ERROR, explained(error)[0]) from None
+        except Exception as error:  # noqa: BLE001  (the SDK would answer with its message)
+            _log_unexpected(error)
+            raise MCPError(types.INTERNAL_ERROR, _UNEXPECTED) from None
         return _resource(params.uri, "application/json", memory.model_dump_json())
 
     async def list_prompts(self, _: Context, __: object) -> types.ListPromptsResult:
@@ -133,6 +136,12 @@ class _Door:
             role="user", content=types.TextContent(type="text", text=INSTRUCTIONS)
         )
         return types.GetPromptResult(description=PROMPT.description, messages=[message])
+
+
+def _log_unexpected(error: Exception) -> None:
+    # Not the message: it may hold what a person stored.
+    place = "".join(traceback.format_tb(error.__traceback__))
+    _log.error("unexpected %s\n%s", type(error).__qualname__, place)
 
 
 def _input_schema(name: str) -> dict[str, Any] | None:
