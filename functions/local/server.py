@@ -18,10 +18,9 @@ from memories.config import Settings
 from memories.principal import Principal
 from memories.service import MemoryService
 
+_NAMES = ("localhost", "127.0.0.1", "[::1]")
 # The names of this machine, at any port.
-LOOPBACK_HOSTS = [
-    f"{name}{port}" for name in ("localhost", "127.0.0.1", "[::1]") for port in ("", ":*")
-]
+LOOPBACK_HOSTS = [f"{name}{port}" for name in _NAMES for port in ("", ":*")]
 
 # A request in work is given this long to finish when the server is told to stop, in seconds.
 STOP_TIMEOUT = 5
@@ -41,7 +40,7 @@ def serve(settings: Settings, say: Callable[[str], None]) -> None:
         say(f"memories listens on {address}, for MCP on {address}{MCP_PATH}")
         say(f"data in {settings.data.resolve()}")
         say(f"docs at {address}/docs")
-        server_for(application(service, settings)).run(sockets=[listener])
+        server_for(application(service, settings, listener)).run(sockets=[listener])
     finally:
         store.close()
         listener.close()
@@ -81,11 +80,13 @@ def url_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def application(service: MemoryService, settings: Settings) -> ASGIApp:
-    """Return both doors as one application."""
+def application(service: MemoryService, settings: Settings, listener: socket.socket) -> ASGIApp:
+    """Return both doors as one application, to be served on ``listener``."""
+    port = listener.getsockname()[1]
+    origins = [*(f"http://{name}:{port}" for name in _NAMES), *settings.origins]
     return compose(
         Gateway(build_handler(service, settings)),
-        build_app(build_server(service, _identify), LOOPBACK_HOSTS, settings.origins),
+        build_app(build_server(service, _identify), LOOPBACK_HOSTS, origins),
     )
 
 
