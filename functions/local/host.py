@@ -13,6 +13,6 @@ def serve_host(settings: Settings) -> None:
     principal = principal_for(settings.agent)
     store = build_store(settings)
     try:
-        stdio.run(build_server(MemoryService(store), lambda _: principal))
+        stdio.run(build_server(MemoryService(store), lambda _: principal), store.close)
     finally:
         store.close()

@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -182,6 +183,28 @@ def test_an_input_that_is_closed_at_once_ends_it(tmp_path: Path) -> None:
     done = talk(tmp_path / "m.db")
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_cleanly_though_the_input_is_open(
+    tmp_path: Path, how: signal.Signals
+) -> None:
+    with subprocess.Popen(
+        program(tmp_path / "m.db"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(json.dumps(rpc("ping")) + "\n")
+        process.stdin.flush()
+        assert process.stdout.readline()
+
+        process.send_signal(how)
+
+        try:
+            assert process.wait(timeout=10) == 0
+        finally:
+            process.kill()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.db"]
 
 
 def test_a_line_that_is_no_message_does_not_stop_it(tmp_path: Path) -> None:
