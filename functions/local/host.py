@@ -2,7 +2,7 @@
 
 from local.identity import principal_for
 from mcp_server import stdio
-from mcp_server.server import build_server
+from mcp_server.server import build_server, right_here
 from memories.bootstrap import build_store
 from memories.config import Settings
 from memories.service import MemoryService
@@ -13,6 +13,7 @@ def serve_host(settings: Settings) -> None:
     principal = principal_for(settings.agent)
     store = build_store(settings)
     try:
-        stdio.run(build_server(MemoryService(store), lambda _: principal), store.close)
+        server = build_server(MemoryService(store), lambda _: principal, right_here)
+        stdio.run(server, store.close)
     finally:
         store.close()

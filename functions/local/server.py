@@ -12,7 +12,7 @@ from local.gateway import Gateway
 from local.identity import AGENT, AGENT_HEADER, principal_for
 from mcp_server.http import PATH as MCP_PATH
 from mcp_server.http import build_app
-from mcp_server.server import Context, build_server
+from mcp_server.server import Context, build_server, right_here
 from memories.bootstrap import build_store
 from memories.config import Settings
 from memories.principal import Principal
@@ -86,7 +86,7 @@ def application(service: MemoryService, settings: Settings, listener: socket.soc
     origins = [*(f"http://{name}:{port}" for name in _NAMES), *settings.origins]
     return compose(
         Gateway(build_handler(service, settings)),
-        build_app(build_server(service, _identify), LOOPBACK_HOSTS, origins),
+        build_app(build_server(service, _identify, right_here), LOOPBACK_HOSTS, origins),
     )
 
 
