@@ -144,7 +144,7 @@ queries = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(stored=memories, query=queries)
 def test_the_answer_never_outgrows_its_budget_and_stays_true(
     portal: BlockingPortal, stored: list[tuple[str, str]], query: dict[str, Any]

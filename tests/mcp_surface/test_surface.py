@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -185,35 +186,34 @@ def test_a_memory_is_a_resource_and_reading_it_marks_it_as_accessed(
     assert mcp.search()["items"] == [memory | {"last_accessed_at": now}]
 
 
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "memories://memories/2",
-        "memories://memories/3",
-        "memories://memories/0",
-        "memories://memories/-1",
-        "memories://memories/01",
-        "memories://memories/1.0",
-        "memories://memories/abc",
-        "memories://memories/",
-        "memories://memories/9223372036854775807",
-        "memories://memories/9223372036854775808",
-        "memories://memories/9999999999999999999",
-        "memories://memories/1/content",
-        "memories://memories/1%0A",
-        "memories://memories/１",  # noqa: RUF001
-        "memories://nothing",
-        "file:///etc/passwd",
-    ],
-)
-def test_an_unknown_resource_is_not_found(mcp: McpDoor, uri: str) -> None:
+UNKNOWN = [
+    "memories://memories/2",
+    "memories://memories/3",
+    "memories://memories/0",
+    "memories://memories/-1",
+    "memories://memories/01",
+    "memories://memories/1.0",
+    "memories://memories/abc",
+    "memories://memories/",
+    "memories://memories/9223372036854775807",
+    "memories://memories/9223372036854775808",
+    "memories://memories/9999999999999999999",
+    "memories://memories/1/content",
+    "memories://memories/1%0A",
+    "memories://memories/１",  # noqa: RUF001
+    "memories://nothing",
+    "file:///etc/passwd",
+]
+
+
+def test_an_unknown_resource_is_not_found(mcp: McpDoor) -> None:
     mcp.record(**draft())
     mcp.record(**draft())
     mcp.retire(2)
 
-    answer = refusal(lambda: mcp.portal.call(mcp.client.read_resource, uri))
-
-    assert answer == (INVALID_PARAMS, "Resource not found", {"uri": uri})
+    for uri in UNKNOWN:
+        answer = refusal(partial(mcp.portal.call, mcp.client.read_resource, uri))
+        assert answer == (INVALID_PARAMS, "Resource not found", {"uri": uri})
 
 
 # Results
