@@ -13,7 +13,7 @@ from mcp.client import Client
 from clock import Clock
 from doors import HttpDoor, Page, Refused, draft, ids, pages
 from http_client import SocketClient
-from local.identity import USER, principal_for
+from local.identity import AGENT, principal_for
 from mcp_door import McpDoor, texts_of
 from mcp_server.server import build_server
 from memories.service import MemoryService
@@ -22,6 +22,8 @@ from memories.stores.sqlite import SqliteStore
 
 KINDS = {"preferences": "preference", "identities": "identity"}
 
+LOCAL = principal_for(AGENT)
+
 
 def prime(mcp: McpDoor, **query: Any) -> dict[str, Page]:
     return mcp.call("prime_memory_context", query)
@@ -29,7 +31,7 @@ def prime(mcp: McpDoor, **query: Any) -> dict[str, Page]:
 
 def accessed(store: Store, most: int) -> set[int]:
     """Return the ids, of those up to ``most``, whose memories were ever accessed."""
-    records = [store.get(USER, memory_id) for memory_id in range(1, most + 1)]
+    records = [store.get(LOCAL, memory_id) for memory_id in range(1, most + 1)]
     return {record.id for record in records if record and record.last_accessed_at}
 
 

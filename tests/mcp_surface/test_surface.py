@@ -89,6 +89,7 @@ def test_tools_have_snake_case_names_titles_and_descriptions(listed: dict[str, O
         "record_memories",
         "inspect_memory",
         "revise_memory",
+        "share_memory",
         "retire_memory",
     ]
     for tool in listed["tools"]:
@@ -104,8 +105,8 @@ def test_the_hints_are_true_to_what_each_tool_does(listed: dict[str, Objects]) -
 
     # Every tool writes, a search too, and none reaches out of the memory.
     assert having("readOnlyHint") == having("openWorldHint") == set()
-    assert having("destructiveHint") == {"revise_memory", "retire_memory"}
-    assert having("idempotentHint") == {"revise_memory", "retire_memory"}
+    assert having("destructiveHint") == {"revise_memory", "share_memory", "retire_memory"}
+    assert having("idempotentHint") == {"revise_memory", "share_memory", "retire_memory"}
 
 
 def test_lists_may_be_kept_for_an_hour_and_memories_not_at_all(mcp: McpDoor) -> None:
@@ -354,7 +355,7 @@ class Failing:
     def __init__(self, error: Exception) -> None:
         self.error = error
 
-    def inspect(self, *_: object) -> object:
+    def inspect(self, *_: object, **__: object) -> object:
         raise self.error
 
 

@@ -21,6 +21,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from doors import draft, ids
 from http_client import Answer, SocketClient, serving
+from local.identity import AGENT, principal_for
 from mcp_door import McpDoor
 from memories.config import Settings
 from memories.service import MemoryService
@@ -32,6 +33,8 @@ HANDSHAKES = ["2025-03-26", "2025-06-18", "2025-11-25"]
 MODERN = "2026-07-28"
 CLIENT = {"name": "test", "version": "1"}
 MEBIBYTE = 1024 * 1024
+
+LOCAL = principal_for(AGENT)
 
 
 def program(data: Path, *arguments: str) -> list[str]:
@@ -163,7 +166,7 @@ def test_two_hosts_and_a_server_on_one_file_share_it_and_mix_nothing(
         )
 
     with SqliteFile(data) as store:
-        made = [store.get("local", memory_id) for memory_id in range(1, 21)]
+        made = [store.get(LOCAL, memory_id) for memory_id in range(1, 21)]
         assert sorted(record.agent_id for record in made if record) == ["a"] * 10 + ["b"] * 10
 
 
@@ -213,7 +216,7 @@ def test_a_line_that_is_no_message_does_not_stop_it(tmp_path: Path) -> None:
     )
 
     assert done.returncode == 0
-    assert len(answers(done)[7]["result"]["tools"]) == 7
+    assert len(answers(done)[7]["result"]["tools"]) == 8
 
 
 @pytest.mark.parametrize("revision", HANDSHAKES)
@@ -232,7 +235,7 @@ def test_the_agent_is_named_by_an_option_or_a_setting(tmp_path: Path) -> None:
     assert talk(tmp_path / "m.db", *handshake(MODERN), call, MEMORIES_AGENT="editor").stdout
 
     with SqliteFile(tmp_path / "m.db") as store:
-        record = store.get("local", 1)
+        record = store.get(LOCAL, 1)
         assert record
         assert record.agent_id == "editor"
 
@@ -299,7 +302,7 @@ def test_each_earlier_revision_is_spoken_over_http_without_a_session(
     assert "mcp-session-id" not in answer.headers
 
     assert send(port, initialized, version).status == 202
-    assert len(send(port, rpc("tools/list"), version).body["result"]["tools"]) == 7
+    assert len(send(port, rpc("tools/list"), version).body["result"]["tools"]) == 8
 
     answer = send(port, record_call(), version)
     assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
@@ -346,7 +349,7 @@ def test_a_header_that_differs_from_the_body_is_refused(port: int, store: Store)
     ):
         answer = send(port, record_call(**envelope()), headers)
         assert (answer.status, answer.body["error"]["code"]) == (400, -32020)
-    assert store.get("local", 1) is None
+    assert store.get(LOCAL, 1) is None
 
 
 def test_a_revision_that_is_not_known_is_refused_with_those_that_are(port: int) -> None:
@@ -393,7 +396,7 @@ def test_a_body_over_one_mebibyte_is_refused(port: int, store: Store) -> None:
     assert send(port, padded(padding + 1)).status == 413
     chunks = iter([padded(padding), b" " * 10])
     assert chunked(port, chunks) == 413
-    assert store.get("local", 1) is None
+    assert store.get(LOCAL, 1) is None
     assert send(port, padded(padding)).status == 200
 
 
@@ -425,7 +428,7 @@ def test_a_foreign_host_is_refused(port: int, store: Store, name: str) -> None:
     answer = send(port, record_call(), {"Host": name.format(port=port)})
 
     assert answer.status == 421
-    assert store.get("local", 1) is None
+    assert store.get(LOCAL, 1) is None
 
 
 @pytest.mark.parametrize("name", ["localhost", "localhost:{port}", "127.0.0.1:1", "[::1]:{port}"])
@@ -450,7 +453,7 @@ def test_a_page_of_another_origin_is_refused(port: int, store: Store, origin: st
 
     assert answer.status == 403
     assert "access-control-allow-origin" not in answer.headers
-    assert store.get("local", 1) is None
+    assert store.get(LOCAL, 1) is None
     assert preflight(port, headers["Origin"]).status == 400
 
 
@@ -504,7 +507,7 @@ def test_the_agent_is_named_by_a_header_and_never_by_an_argument(port: int, stor
     named = rpc("tools/call", name="record_memory", arguments=draft(agent_id="someone"))
     assert send(port, named, version).body["result"]["isError"] is True
 
-    made = [store.get("local", memory_id) for memory_id in (1, 2, 3)]
+    made = [store.get(LOCAL, memory_id) for memory_id in (1, 2, 3)]
     assert [record and record.agent_id for record in made] == ["local", "editor", None]
 
 
@@ -514,7 +517,7 @@ def test_a_name_that_is_none_is_refused(port: int, store: Store, agent: str) -> 
 
     assert answer.body["result"]["isError"] is True
     assert answer.body["result"]["content"][0]["text"].startswith("Not authenticated")
-    assert store.get("local", 1) is None
+    assert store.get(LOCAL, 1) is None
 
 
 def test_what_one_door_stores_the_other_finds(
