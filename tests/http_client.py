@@ -18,6 +18,7 @@ from memories.principal import SCOPES
 from memories.service import MemoryService
 
 JSON = {"content-type": "application/json"}
+SETTINGS = Settings()
 
 
 @dataclass(frozen=True)
@@ -103,10 +104,10 @@ class Switchboard:
 
 
 @contextmanager
-def serving(service: MemoryService) -> Iterator[str]:
+def serving(service: MemoryService, settings: Settings = SETTINGS) -> Iterator[str]:
     """Run the one-machine server over ``service`` in a thread, and yield its address."""
     with listen("127.0.0.1", 0) as listener:
-        server = server_for(application(service, Settings()))
+        server = server_for(application(service, settings, listener))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

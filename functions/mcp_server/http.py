@@ -14,7 +14,14 @@ PATH = "/mcp"
 MAX_BODY = 1024 * 1024
 """The largest request body that is read, in bytes."""
 
-_HEADERS = ["authorization", "content-type", "mcp-method", "mcp-name", "mcp-protocol-version"]
+_HEADERS = [
+    "authorization",
+    "content-type",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "x-agent-id",
+]
 
 
 def build_app(

@@ -133,6 +133,16 @@ SharedWith = Annotated[
 MemoryType = Literal["preference", "fact", "identity", "event"]
 Status = Literal["active", "invalid", "deleted"]
 EditableStatus = Literal["active", "invalid"]
+Kind = Annotated[
+    MemoryType,
+    Field(
+        description="What it is: a preference (likes, ways of working), an identity (who they "
+        "are), an event (what happened, with its date), or a fact"
+    ),
+]
+Standing = Annotated[
+    EditableStatus, Field(description="Whether it holds: invalid for what turned out wrong")
+]
 Sort = Literal["id", "created_at", "updated_at", "last_accessed_at"]
 MemoryId = Annotated[int, Field(ge=1, le=MAX_ID), BeforeValidator(_digits)]
 FilterText = Annotated[

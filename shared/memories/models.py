@@ -9,9 +9,9 @@ from memories.fields import (
     Category,
     Containing,
     Content,
-    EditableStatus,
     Importance,
     IsPublic,
+    Kind,
     Limit,
     MemoryType,
     Offset,
@@ -20,6 +20,7 @@ from memories.fields import (
     ReadOnly,
     SharedWith,
     Source,
+    Standing,
     Status,
     Tagged,
     Tags,
@@ -54,8 +55,8 @@ class MemoryDraft(_Input):
 
     content: Content
     tags: Tags
-    memory_type: MemoryType = "fact"
-    status: EditableStatus = "active"
+    memory_type: Kind = "fact"
+    status: Standing = "active"
     importance: Importance = 5
     category: Omittable[Category] = None
     source: Omittable[Source] = None
@@ -69,8 +70,8 @@ class MemoryPatch(_Input):
 
     content: Omittable[Content] = None
     tags: Omittable[Tags] = None
-    memory_type: Omittable[MemoryType] = None
-    status: Omittable[EditableStatus] = None
+    memory_type: Omittable[Kind] = None
+    status: Omittable[Standing] = None
     importance: Omittable[Importance] = None
     category: Omittable[Category] = None
     source: Omittable[Source] = None
