@@ -15,8 +15,9 @@ from aws_lambda_powertools.utilities.data_classes.common import BaseProxyEvent
 import http_api.documentation
 import http_api.routes  # noqa: F401
 from http_api.errors import MethodNotAllowed, NoSuchRoute, answer_to
+from http_api.observability import Observer
 from http_api.operations import OPERATIONS, Operation, read_id
-from memories.bootstrap import build_service
+from memories.bootstrap import build_store
 from memories.config import Settings
 from memories.errors import InvalidInput
 from memories.service import MemoryService
@@ -63,7 +64,9 @@ def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 @cache
 def _deployed() -> Handler:
     settings = Settings.from_environment(os.environ)
-    return build_handler(build_service(settings), settings)
+    observer = Observer(settings, os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "http_api"))
+    service = MemoryService(observer.watched(build_store(settings)))
+    return observer.observed(build_handler(service, settings))
 
 
 def _bound(

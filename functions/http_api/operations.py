@@ -142,7 +142,7 @@ def _principal(event: Event, settings: Settings) -> Principal:
         claims = event["requestContext"]["authorizer"]["jwt"]["claims"]
     except (KeyError, TypeError):
         raise Unauthenticated("send a bearer token") from None
-    return principal_of(claims, settings.user_claim, settings.agent_claim)
+    return principal_of(claims, settings.user_claim, settings.agent_claim, settings.scope_prefix)
 
 
 def _query_pairs(event: Event) -> list[tuple[str, str]]:

@@ -1,14 +1,55 @@
 """The one place that wires: from settings to a service over its store."""
 
-from memories.config import Settings
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memories.config import Settings, StoreKind
 from memories.service import MemoryService
 from memories.stores.port import Store
 from memories.stores.sqlite import SqliteStore
 
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+# DynamoDB answers in milliseconds, a megabyte of an index in some hundred. A call that takes
+# longer is lost, and the next attempt is better made soon. In seconds.
+CONNECT_TIMEOUT = 1
+READ_TIMEOUT = 2
+# In all, the first included: what a throttled table does not take now it is not to be pressed
+# with, and the caller is told when to come back.
+ATTEMPTS = 3
+
 
 def build_store(settings: Settings) -> Store:
     """Open the store that the settings name. Raises UnusableDataFile."""
+    if settings.store is StoreKind.DYNAMODB:
+        # Loaded when needed: a store of SQLite's works without boto3, and starts sooner.
+        from memories.stores.dynamodb import DynamoDBStore  # noqa: PLC0415
+
+        return DynamoDBStore(build_client(settings), settings.table)
     return SqliteStore(settings.data)
+
+
+def build_client(settings: Settings) -> DynamoDBClient:
+    """Return the client for DynamoDB, to be made once: it costs more than a request."""
+    import boto3  # noqa: PLC0415
+    from botocore.config import Config  # noqa: PLC0415
+
+    from memories.stores.dynamodb_pages import WORKERS  # noqa: PLC0415
+
+    return boto3.client(
+        "dynamodb",
+        endpoint_url=settings.endpoint_url or None,
+        config=Config(
+            connect_timeout=CONNECT_TIMEOUT,
+            read_timeout=READ_TIMEOUT,
+            retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+            # One for each of the store's own threads, and as many for those that serve requests.
+            max_pool_connections=2 * WORKERS,
+            tcp_keepalive=True,
+        ),
+    )
 
 
 def build_service(settings: Settings) -> MemoryService:

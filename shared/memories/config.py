@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,6 +14,13 @@ class InvalidSetting(Exception):
     """A setting has a value that it cannot have."""
 
 
+class StoreKind(StrEnum):
+    """What keeps the memories."""
+
+    SQLITE = "sqlite"
+    DYNAMODB = "dynamodb"
+
+
 @dataclass(frozen=True)
 class Settings:
     """How the service is set up. Each field is the variable of its name, as in MEMORIES_DATA."""
@@ -20,7 +28,12 @@ class Settings:
     # The one-machine server.
     host: str = "127.0.0.1"
     port: int = 8000
+    store: StoreKind = StoreKind.SQLITE
+    # SQLite: the file.
     data: Path = Path("memories.db")
+    # DynamoDB: the table, and where it is if it is not AWS that has it.
+    table: str = "memories"
+    endpoint_url: str = ""
     # The web pages that may call the MCP server, by their origins, apart by white space.
     origins: tuple[str, ...] = ()
     # The agent that a host starts over standard input and output.
@@ -28,6 +41,11 @@ class Settings:
     # The claims of a verified token that name the user and the agent.
     user_claim: str = "sub"
     agent_claim: str = "client_id"
+    # What the issuer puts before each scope, as in "api/memories:read".
+    scope_prefix: str = ""
+    # What a deployed function tells of itself. On one machine it is silent.
+    log_level: str = "INFO"
+    tracing: bool = False
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Self:
@@ -47,6 +65,10 @@ def _value(variable: str, text: str, kind: type) -> object:
     if kind is tuple:
         return tuple(text.split())
     try:
+        if kind is bool:
+            return ("false", "true").index(text) == 1
         return kind(text)
     except ValueError:
+        if issubclass(kind, StrEnum):
+            raise InvalidSetting(f"{variable} is {text!r}; it can be {', '.join(kind)}") from None
         raise InvalidSetting(f"{variable} is {text!r}, which is no {kind.__name__}") from None

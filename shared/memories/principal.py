@@ -29,18 +29,30 @@ class Principal:
 
 
 def principal_of(
-    claims: Mapping[str, object], user_claim: str = "sub", agent_claim: str = "client_id"
+    claims: Mapping[str, object],
+    user_claim: str = "sub",
+    agent_claim: str = "client_id",
+    scope_prefix: str = "",
 ) -> Principal:
     """Return the principal that verified token ``claims`` name.
 
-    Scopes are the space-separated ``scope`` claim. Raises Unauthenticated when the user or the
-    agent is not named, for nobody is served anonymously.
+    Scopes are those of the space-separated ``scope`` claim that begin with ``scope_prefix``,
+    without it. Raises Unauthenticated when the user or the agent is not named, for nobody is
+    served anonymously.
     """
-    scope = claims.get("scope", "")
     return Principal(
         user_id=_name(claims, user_claim),
         agent_id=_name(claims, agent_claim),
-        scopes=frozenset(scope.split()) if isinstance(scope, str) else frozenset(),
+        scopes=_scopes(claims.get("scope"), scope_prefix),
+    )
+
+
+def _scopes(claim: object, prefix: str) -> frozenset[str]:
+    if not isinstance(claim, str):
+        return frozenset()
+    # A scope without the prefix is another service's, whatever it is called.
+    return frozenset(
+        scope.removeprefix(prefix) for scope in claim.split() if scope.startswith(prefix)
     )
 
 

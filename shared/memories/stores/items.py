@@ -1,0 +1,90 @@
+"""Between records and the table's items, in the form in which DynamoDB sends attributes."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+from memories.stores import keys
+from memories.stores.port import Record, Selection
+from memories.text import SEPARATOR, fold, search_text
+
+Item = dict[str, Any]
+
+RECORD_ATTRIBUTES = tuple(field.name for field in fields(Record))
+
+# What the index of each sort is ordered by. Ids grow in creation order, and are put in order.
+SORT_ATTRIBUTES = {
+    "id": "created_sort",
+    "created_at": "created_sort",
+    "updated_at": "updated_sort",
+    "last_accessed_at": "accessed_sort",
+}
+
+
+def key(user_id: str, memory_id: int) -> Item:
+    """Return the primary key of a memory."""
+    return {"pk": {"S": keys.partition(user_id)}, "sk": {"S": keys.memory(memory_id)}}
+
+
+def item_of(user_id: str, record: Record) -> Item:
+    """Return the whole item of a record."""
+    sorts = {
+        "created_sort": keys.moment(record.created_at, record.id),
+        "updated_sort": keys.moment(record.updated_at, record.id),
+        "accessed_sort": keys.moment(record.last_accessed_at, record.id),
+    }
+    return key(user_id, record.id) | attributes(asdict(record) | sorts)
+
+
+def attributes(values: Mapping[str, Any]) -> Item:
+    """Return values by name as attributes, with those that follow from them.
+
+    None is an absent attribute. Content and tags are searched in attributes of their own, so that
+    a change of one need not know the other.
+    """
+    item = {name: _attribute(value) for name, value in values.items() if value is not None}
+    if "content" in values:
+        item["search_content"] = {"S": fold(values["content"])}
+    if "tags" in values:
+        item["search_tags"] = {"S": SEPARATOR.join(map(fold, values["tags"]))}
+    return item
+
+
+def record_of(item: Item) -> Record:
+    """Return the record that an item holds."""
+    return Record(
+        id=int(item["id"]["N"]),
+        content=item["content"]["S"],
+        tags=_tags(item),
+        created_at=item["created_at"]["S"],
+        updated_at=item["updated_at"]["S"],
+        last_accessed_at=item["last_accessed_at"]["S"] if "last_accessed_at" in item else None,
+        memory_type=item["memory_type"]["S"],
+        status=item["status"]["S"],
+        version=int(item["version"]["N"]),
+        agent_id=item["agent_id"]["S"],
+    )
+
+
+def matches(item: Item, selection: Selection) -> bool:
+    """Say whether the item, as it is now, is one of the selection."""
+    status = item["status"]["S"]
+    tags = _tags(item)
+    return (
+        (status != "deleted" if selection.status is None else status == selection.status)
+        and selection.memory_type in (None, item["memory_type"]["S"])
+        and (selection.tag is None or selection.tag in tags)
+        and (selection.text is None or selection.text in search_text(item["content"]["S"], tags))
+    )
+
+
+def _tags(item: Item) -> tuple[str, ...]:
+    return tuple(tag["S"] for tag in item["tags"]["L"])
+
+
+def _attribute(value: object) -> dict[str, Any]:
+    if isinstance(value, int):
+        return {"N": str(value)}
+    if isinstance(value, tuple):
+        return {"L": [_attribute(part) for part in value]}
+    return {"S": value}

@@ -1,0 +1,39 @@
+"""Keys of the table and sort values of its indexes, built so that they sort as the contract says.
+
+A user's partition is named by the user's id as it is and nothing after it, so two users cannot
+meet, whatever characters their ids hold. Everything that follows a fixed prefix in the other keys
+has a fixed length.
+"""
+
+COUNTER = "COUNTER"
+MEMORY_PREFIX = "MEM#"
+
+# Room for every id: 2^63 - 1 has 19 digits.
+_ID_LENGTH = 20
+
+# Sorts before every year.
+_NEVER = "-"
+
+
+def partition(user_id: str) -> str:
+    """Return the partition key of all that belongs to the user."""
+    return f"USER#{user_id}"
+
+
+def memory(memory_id: int) -> str:
+    """Return the sort key of a memory."""
+    return f"{MEMORY_PREFIX}{_digits(memory_id)}"
+
+
+def moment(at: str | None, memory_id: int) -> str:
+    """Return the sort value by a time, then by id. None is before every time."""
+    return f"{at or _NEVER}#{_digits(memory_id)}"
+
+
+def id_in(key: str) -> int:
+    """Return the id that a memory's sort key or sort value ends with."""
+    return int(key[-_ID_LENGTH:])
+
+
+def _digits(memory_id: int) -> str:
+    return f"{memory_id:0{_ID_LENGTH}}"

@@ -1,0 +1,74 @@
+"""Hooks in the client that watch its requests, or make some of them fail."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mypy_boto3_dynamodb import DynamoDBClient
+
+from memories.bootstrap import ATTEMPTS
+
+_EVERY_REQUEST = "before-send.dynamodb"
+# More general, so later than moto, which answers at "before-send".
+_EVERY_ANSWER = "before-send"
+_EVERY_RETRY = "needs-retry.dynamodb"
+
+
+@contextmanager
+def recorded(client: DynamoDBClient) -> Iterator[list[str]]:
+    """Yield the list of the requests sent meanwhile, each by its operation."""
+    requests: list[str] = []
+
+    def record(request: Any, **_: Any) -> None:
+        requests.append(_operation(request))
+
+    client.meta.events.register_first(_EVERY_REQUEST, record)
+    try:
+        yield requests
+    finally:
+        client.meta.events.unregister(_EVERY_REQUEST, record)
+
+
+@contextmanager
+def failing(
+    client: DynamoDBClient,
+    operation: str,
+    error: Exception,
+    *,
+    after: bool,
+    attempts: int,
+    meanwhile: Callable[[], object] = lambda: None,
+) -> Iterator[None]:
+    """Fail the first ``attempts`` at an operation, before or after they have taken effect.
+
+    ``meanwhile`` is called when the first attempt has failed. Retries are made at once.
+    """
+    failed = 0
+
+    def fail(request: Any, **_: Any) -> None:
+        nonlocal failed
+        if _operation(request) == operation and failed < attempts:
+            failed += 1
+            if failed == 1:
+                meanwhile()
+            raise error
+
+    def retry_at_once(attempts: int, caught_exception: Exception | None, **_: Any) -> float | None:
+        return 0 if caught_exception is error and attempts < ATTEMPTS else None
+
+    events: Any = client.meta.events
+    event = _EVERY_ANSWER if after else _EVERY_REQUEST
+    (events.register_last if after else events.register_first)(event, fail)
+    events.register_first(_EVERY_RETRY, retry_at_once)
+    try:
+        yield
+    finally:
+        events.unregister(event, fail)
+        events.unregister(_EVERY_RETRY, retry_at_once)
+
+
+def _operation(request: Any) -> str:
+    """Name the operation of a request; a query of an index is one of its own."""
+    operation: str = request.headers["X-Amz-Target"].decode().rpartition(".")[2]
+    return "QueryIndex" if "IndexName" in json.loads(request.body) else operation

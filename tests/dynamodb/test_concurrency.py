@@ -1,0 +1,40 @@
+"""Many writers at once, for one user."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from mypy_boto3_dynamodb import DynamoDBClient
+
+from clock import Clock
+from dynamodb.moto_table import AtomicCalls
+from memories.models import MemoryDraft, MemoryPatch
+from memories.principal import Principal
+from memories.service import MemoryService
+from memories.stores.dynamodb import DynamoDBStore
+
+
+@pytest.fixture
+def service(client: DynamoDBClient, table: str, clock: Clock) -> MemoryService:
+    store = DynamoDBStore(AtomicCalls(client).as_client(), table)
+    return MemoryService(store, clock, pause=lambda tries: None)
+
+
+def test_200_creates_give_200_ids(service: MemoryService, principal: Principal) -> None:
+    draft = MemoryDraft(content="Likes tea", tags=["drinks"])
+    with ThreadPoolExecutor(20) as writers:
+        memories = list(writers.map(lambda _: service.record(principal, draft), range(200)))
+    assert {memory.id for memory in memories} == set(range(1, 201))
+
+
+def test_every_one_of_many_revisions_adds_one_version(
+    service: MemoryService, principal: Principal
+) -> None:
+    memory = service.record(principal, MemoryDraft(content="Likes tea", tags=["drinks"]))
+
+    def revise(number: int) -> int:
+        patch = MemoryPatch(content=f"Likes {number}")
+        return service.revise(principal, memory.id, patch).version
+
+    with ThreadPoolExecutor(3) as writers:
+        versions = list(writers.map(revise, range(30)))
+    assert sorted(versions) == list(range(2, 32))

@@ -1,0 +1,168 @@
+"""Both stores give the same answers: the same random operations, every answer compared."""
+
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    initialize,
+    multiple,
+    rule,
+    run_state_machine_as_test,
+)
+from mypy_boto3_dynamodb import DynamoDBClient
+
+from clock import Clock
+from dynamodb.moto_table import new_table
+from memories.errors import DomainError, VersionMismatch
+from memories.models import MemoryDraft, MemoryPatch, MemoryQuery, Page
+from memories.principal import SCOPES, Principal
+from memories.service import MemoryService
+from memories.stores.dynamodb import DynamoDBStore
+from memories.stores.sqlite import SqliteStore
+
+# Few words, so that filters meet what is stored; among them what a query language, a pattern or
+# the normal form of a text could trip over.
+WORDS = ["tea", "TEA", "Zo\u00eb", "zoe\u0308", "Stra\u00dfe", "STRASSE", "50%", "a_b", "it's?"]
+TAGS = ["tea", "Tea", "tea,milk", "Zo\u00eb", "Zoe\u0308"]
+ANN, NOT_ANN = (Principal(name, "agent", frozenset(SCOPES)) for name in ("ann", "ann#1"))
+
+contents = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
+tags = st.lists(st.sampled_from(TAGS), min_size=1, max_size=3, unique=True)
+types = st.sampled_from(["fact", "event"])
+editable = st.sampled_from(["active", "invalid"])
+versions = st.sampled_from([None, None, 1, 2])
+
+drafts = st.builds(MemoryDraft, content=contents, tags=tags, memory_type=types, status=editable)
+EDITABLE: dict[str, st.SearchStrategy[Any]] = {
+    "content": contents,
+    "tags": tags,
+    "memory_type": types,
+    "status": editable,
+}
+patches = st.fixed_dictionaries({}, optional=EDITABLE).map(lambda sent: MemoryPatch(**sent))
+
+FILTERS: dict[str, st.SearchStrategy[Any]] = {
+    "status": st.sampled_from(["active", "invalid", "deleted"]),
+    "memory_type": types,
+    "tag": st.sampled_from(TAGS),
+    "q": st.sampled_from([*WORDS, "e", "\u00eb", "SS", "a t", "a\nt"]),
+}
+
+
+@st.composite
+def queries(draw: st.DrawFn) -> MemoryQuery:
+    # With more filters than two hardly anything is found.
+    names = draw(st.lists(st.sampled_from(sorted(FILTERS)), max_size=2, unique=True))
+    filters = {name: draw(FILTERS[name]) for name in names}
+    return MemoryQuery(
+        sort=draw(st.sampled_from(["id", "created_at", "updated_at", "last_accessed_at"])),
+        limit=draw(st.sampled_from([1, 3, 10])),
+        offset=draw(st.sampled_from([0, 0, 0, 1, 3])),
+        **filters,
+    )
+
+
+def answer(call: Callable[[MemoryService], Any], service: MemoryService) -> object:
+    """Return what a caller would get: the answer, or the error with its facts."""
+    try:
+        return call(service)
+    except VersionMismatch as error:
+        return type(error), error.current
+    except DomainError as error:
+        return type(error)
+
+
+class SameAnswers(RuleBasedStateMachine):
+    """Two services that differ in their store, at the same time of day."""
+
+    memories = Bundle[int]("memories")
+
+    def __init__(self, client: DynamoDBClient) -> None:
+        super().__init__()
+        self._clock = Clock()
+        self._opened = ExitStack()
+        table = self._opened.enter_context(new_table(client))
+        self._stores = [
+            self._opened.enter_context(closing(store))
+            for store in (DynamoDBStore(client, table), SqliteStore(":memory:"))
+        ]
+
+    def teardown(self) -> None:
+        self._opened.close()
+
+    def same(self, call: Callable[[MemoryService], Any]) -> Any:
+        one, other = (answer(call, MemoryService(store, self._clock)) for store in self._stores)
+        assert one == other
+        return one
+
+    @initialize(target=memories, batch=st.lists(drafts, min_size=3, max_size=5))
+    def some_are_recorded(self, batch: list[MemoryDraft]) -> Any:
+        return self.record_batch(batch)
+
+    @rule(seconds=st.sampled_from([0.000001, 1, -1]))
+    def time_passes(self, seconds: float) -> None:
+        self._clock.advance(seconds)
+
+    @rule(target=memories, draft=drafts)
+    def record(self, draft: MemoryDraft) -> int:
+        memory_id: int = self.same(lambda service: service.record(ANN, draft)).id
+        return memory_id
+
+    @rule(target=memories, batch=st.lists(drafts, min_size=2, max_size=3))
+    def record_batch(self, batch: list[MemoryDraft]) -> Any:
+        recorded = self.same(lambda service: service.record_batch(ANN, batch))
+        return multiple(*(memory.id for memory in recorded))
+
+    @rule(draft=drafts)
+    def another_records(self, draft: MemoryDraft) -> None:
+        self.same(lambda service: service.record(NOT_ANN, draft))
+
+    @rule(memory_id=memories, patch=patches, version=versions)
+    def revise(self, memory_id: int, patch: MemoryPatch, version: int | None) -> None:
+        self.same(lambda service: service.revise(ANN, memory_id, patch, version))
+
+    @rule(memory_id=memories, version=versions)
+    def retire(self, memory_id: int, version: int | None) -> None:
+        self.same(lambda service: service.retire(ANN, memory_id, version))
+
+    @rule(memory_id=memories, principal=st.sampled_from([ANN, NOT_ANN]))
+    def inspect(self, memory_id: int, principal: Principal) -> None:
+        self.same(lambda service: service.inspect(principal, memory_id))
+
+    @rule(query=queries(), principal=st.sampled_from([ANN, ANN, NOT_ANN]))
+    def search(self, query: MemoryQuery, principal: Principal) -> None:
+        self.page(principal, query)
+
+    @rule(query=queries())
+    def search_all_pages(self, query: MemoryQuery) -> None:
+        for offset in range(0, 100, query.limit):
+            if not self.page(ANN, query.model_copy(update={"offset": offset})).has_more:
+                break
+
+    def page(self, principal: Principal, query: MemoryQuery) -> Page:
+        page = self.same(lambda service: service.search(principal, query))
+        assert isinstance(page, Page)
+        return page
+
+
+def test_both_stores_give_the_same_answers(client: DynamoDBClient) -> None:
+    class SameAnswersHere(SameAnswers):
+        def __init__(self) -> None:
+            super().__init__(client)
+
+    run_state_machine_as_test(
+        SameAnswersHere,
+        settings=settings(
+            max_examples=25,
+            stateful_step_count=30,
+            deadline=None,
+            # To shrink a failure takes minutes on moto; thirty steps can be read as they are.
+            phases=[Phase.reuse, Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        ),
+    )

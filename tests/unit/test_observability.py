@@ -1,0 +1,209 @@
+"""The log line and the metrics of a request: what they say, and what they never do."""
+
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from http_api.app import Handler, build_handler
+from http_api.observability import Observer
+from memories.config import Settings
+from memories.errors import StoreUnavailable
+from memories.service import MemoryService
+from memories.stores.sqlite import SqliteStore
+
+SECRET = "the-treasure-is-under-the-oak"
+
+
+@dataclass
+class Context:
+    aws_request_id: str = "function-request-1"
+
+
+class Throttled(Exception):
+    """What botocore raises, as far as it is looked at."""
+
+    def __init__(self, code: str) -> None:
+        self.response = {"Error": {"Code": code}}
+
+
+class Deployment:
+    """A handler that is observed, over a store that can be told to fail."""
+
+    def __init__(self, path: Path, settings: Settings | None = None) -> None:
+        settings = settings or Settings()
+        self.store = SqliteStore(path)
+        observer = Observer(settings, "a-function")
+        service = MemoryService(observer.watched(self.store))
+        self.handler: Handler = observer.observed(build_handler(service, settings))
+
+    def __call__(
+        self, method: str, path: str, body: Any = None, query: str = "", if_match: str = "*"
+    ) -> dict[str, Any]:
+        claims = {"sub": "user-1", "client_id": "agent-1", "scope": "memories:read memories:write"}
+        event = {
+            "version": "2.0",
+            "rawPath": path,
+            "rawQueryString": query,
+            "headers": {
+                "content-type": "application/json",
+                "if-match": if_match,
+                "authorization": "Bearer " + SECRET,
+                "x-request-id": "caller-1",
+            },
+            "requestContext": {
+                "http": {"method": method, "path": path},
+                "authorizer": {"jwt": {"claims": claims}},
+                "stage": "$default",
+            },
+            "body": None if body is None else json.dumps(body),
+            "isBase64Encoded": False,
+        }
+        return self.handler(event, Context())
+
+
+class Written:
+    """What was written to the standard output since the test began."""
+
+    def __init__(self, capture: pytest.CaptureFixture[str]) -> None:
+        self._capture = capture
+        self._text = ""
+
+    def text(self) -> str:
+        self._text += self._capture.readouterr().out
+        return self._text
+
+    def lines(self) -> list[dict[str, Any]]:
+        return [line for line in self._all() if "_aws" not in line]
+
+    def metrics(self) -> list[dict[str, Any]]:
+        return [line for line in self._all() if "_aws" in line]
+
+    def _all(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.text().splitlines()]
+
+
+@pytest.fixture
+def written(capsys: pytest.CaptureFixture[str]) -> Iterator[Written]:
+    _forget_logger()
+    yield Written(capsys)
+    _forget_logger()
+
+
+def _forget_logger() -> None:
+    # A logger keeps the output that it was made for, and each test has its own.
+    logger = logging.getLogger("http_api")
+    for handler in list(logger.handlers):
+        logger.removeHandler(handler)
+    logger.__dict__.pop("init", None)
+    logger.__dict__.pop("powertools_handler", None)
+
+
+def test_each_request_is_one_line_with_its_route_status_and_times(
+    tmp_path: Path, written: Written
+) -> None:
+    deployed = Deployment(tmp_path / "memories.db")
+    deployed("POST", "/memories", {"content": "Likes tea", "tags": ["drink"]})
+    deployed("GET", "/memories/1")
+    first, second = written.lines()
+    assert first["message"] == "request"
+    assert first["request_id"] == "caller-1"
+    assert first["function_request_id"] == "function-request-1"
+    assert (first["route"], first["status"]) == ("POST /memories", 201)
+    assert (second["route"], second["status"]) == ("GET /memories/<memory_id>", 200)
+    assert (first["cold_start"], second["cold_start"]) == (True, False)
+    assert 0 < first["store_ms"] <= first["latency_ms"]
+    assert first["timestamp"].endswith("+00:00") or first["timestamp"].endswith("Z")
+
+
+def test_nothing_a_person_sent_is_written(tmp_path: Path, written: Written) -> None:
+    deployed = Deployment(tmp_path / "memories.db", Settings(log_level="DEBUG"))
+    body = {"content": SECRET, "tags": [SECRET]}
+    assert deployed("POST", "/memories", body)["statusCode"] == 201
+    assert deployed("POST", "/memories", {"content": SECRET})["statusCode"] == 422
+    assert deployed("GET", "/memories", query=f"q={SECRET}")["statusCode"] == 200
+    assert deployed("GET", f"/memories/{SECRET}")["statusCode"] == 422
+    assert deployed("GET", f"/{SECRET}")["statusCode"] == 404
+    assert SECRET not in written.text()
+    assert "user-1" not in written.text()
+    assert "agent-1" not in written.text()
+
+
+def test_a_fault_is_an_error_line_without_its_text(
+    tmp_path: Path, written: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployed = Deployment(tmp_path / "memories.db")
+
+    def fail(*arguments: object) -> None:
+        raise RuntimeError(SECRET)
+
+    monkeypatch.setattr(deployed.store, "page", fail)
+    assert deployed("GET", "/memories")["statusCode"] == 500
+    fault, request = written.lines()
+    assert fault["level"] == request["level"] == "ERROR"
+    assert fault["message"].startswith("unexpected RuntimeError")
+    assert fault["function_request_id"] == "function-request-1"
+    assert SECRET not in written.text()
+
+
+def test_metrics_count_what_was_done(tmp_path: Path, written: Written) -> None:
+    deployed = Deployment(tmp_path / "memories.db")
+    draft = {"content": "Likes tea", "tags": ["drink"]}
+    deployed("POST", "/memories/batch", [draft, draft, draft])
+    deployed("GET", "/memories")
+    deployed("GET", "/memories/1")
+    deployed("GET", "/memories/99")
+    deployed("GET", "/health")
+    batch, listed, read, missed = written.metrics()
+    assert batch["Creates"] == [3.0]
+    assert listed["Retrievals"] == [1.0]
+    assert read["Retrievals"] == [1.0]
+    assert missed["Retrievals"] == [0.0]
+    assert len(batch["StoreLatency"]) == 1
+    assert batch["service"] == "a-function"
+    declared = batch["_aws"]["CloudWatchMetrics"][0]
+    assert declared["Namespace"] == "memories"
+    assert declared["Dimensions"] == [["service"]]
+
+
+def test_a_lost_precondition_is_a_conflict(tmp_path: Path, written: Written) -> None:
+    deployed = Deployment(tmp_path / "memories.db")
+    deployed("POST", "/memories", {"content": "Likes tea", "tags": ["drink"]})
+    assert deployed("DELETE", "/memories/1", if_match='"7"')["statusCode"] == 412
+    assert written.metrics()[-1]["Conflicts"] == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("code", "throttles"), [("ThrottlingException", True), ("InternalServerError", False)]
+)
+def test_a_store_that_fails_is_counted_and_a_throttled_one_apart(
+    tmp_path: Path,
+    written: Written,
+    monkeypatch: pytest.MonkeyPatch,
+    code: str,
+    throttles: bool,
+) -> None:
+    deployed = Deployment(tmp_path / "memories.db")
+
+    def fail(*arguments: object) -> None:
+        raise StoreUnavailable from Throttled(code)
+
+    monkeypatch.setattr(deployed.store, "page", fail)
+    assert deployed("GET", "/memories")["statusCode"] == 503
+    (metrics,) = written.metrics()
+    assert metrics["StoreFailures"] == [1.0]
+    assert ("Throttles" in metrics) is throttles
+
+
+def test_without_tracing_its_library_is_not_loaded() -> None:
+    loaded = "import http_api.app, sys; print('aws_xray_sdk' in sys.modules)"
+    found = subprocess.run(
+        [sys.executable, "-c", loaded], capture_output=True, text=True, check=True
+    )
+    assert found.stdout == "False\n"

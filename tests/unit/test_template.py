@@ -1,0 +1,113 @@
+"""What the template promises, as far as no deployment to the emulator shows it."""
+
+import dataclasses
+import json
+import re
+from typing import Any
+
+import pytest
+
+from http_api.operations import OPERATIONS
+from memories.config import PREFIX, Settings
+from template import template
+
+RESOURCES: dict[str, dict[str, Any]] = template()["Resources"]
+PARAMETERS: dict[str, dict[str, Any]] = template()["Parameters"]
+
+
+def of_type(kind: str) -> dict[str, dict[str, Any]]:
+    return {
+        name: resource["Properties"]
+        for name, resource in RESOURCES.items()
+        if resource["Type"] == kind
+    }
+
+
+def test_what_holds_data_is_kept_unless_told_otherwise() -> None:
+    for name in ("PointInTimeRecovery", "DeletionProtection"):
+        assert PARAMETERS[name]["Default"] == "true"
+    assert PARAMETERS["DataRetention"]["Default"] == "Retain"
+    for name in ("Table", "UserPool"):
+        assert RESOURCES[name]["DeletionPolicy"] == {"Ref": "DataRetention"}
+        assert RESOURCES[name]["UpdateReplacePolicy"] == "Retain"
+
+
+def test_the_table_bills_by_request_expires_and_streams() -> None:
+    table = RESOURCES["Table"]["Properties"]
+    assert table["BillingMode"] == "PAY_PER_REQUEST"
+    assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
+    assert table["StreamSpecification"] == {"StreamViewType": "NEW_AND_OLD_IMAGES"}
+
+
+def test_only_health_is_open() -> None:
+    routes = of_type("AWS::ApiGatewayV2::Route").values()
+    open_routes = [route["RouteKey"] for route in routes if route["AuthorizationType"] != "JWT"]
+    assert open_routes == ["GET /health"]
+    assert all("AuthorizerId" in route for route in routes if route["RouteKey"] != "GET /health")
+
+
+def test_every_operation_has_a_route_and_no_route_takes_a_preflight() -> None:
+    keys = {route["RouteKey"] for route in of_type("AWS::ApiGatewayV2::Route").values()}
+    methods = {key.partition(" ")[0] for key in keys}
+    assert {operation.method for operation in OPERATIONS} <= methods
+    assert methods.isdisjoint({"OPTIONS", "ANY", "$default"})
+
+
+def test_browsers_are_let_in_by_name_alone() -> None:
+    condition, on, off = RESOURCES["Api"]["Properties"]["CorsConfiguration"]["Fn::If"]
+    assert condition == "AllowsOrigins"
+    assert PARAMETERS["AllowedOrigins"]["Default"] == ""
+    assert off == {"Ref": "AWS::NoValue"}
+    assert on["AllowOrigins"] == {"Fn::Split": [",", {"Ref": "AllowedOrigins"}]}
+    assert {"authorization", "content-type", "if-match", "idempotency-key"} <= {*on["AllowHeaders"]}
+    assert {"etag", "location", "x-request-id"} <= {*on["ExposeHeaders"]}
+    assert "AllowCredentials" not in on
+
+
+def test_the_access_log_holds_no_path_no_query_and_no_caller() -> None:
+    (stage,) = of_type("AWS::ApiGatewayV2::Stage").values()
+    line = json.loads(stage["AccessLogSettings"]["Format"])
+    assert {"request_id", "route", "status", "latency_ms"} <= line.keys()
+    variables = set(line.values())
+    assert all(re.fullmatch(r"\$context(\.[a-zA-Z]+)+", variable) for variable in variables)
+    assert variables.isdisjoint(
+        {"$context.path", "$context.identity.sourceIp", "$context.authorizer.principalId"}
+    )
+
+
+def test_every_log_is_kept_for_a_while_only() -> None:
+    groups = of_type("AWS::Logs::LogGroup")
+    assert groups
+    assert all(group["RetentionInDays"] == {"Ref": "LogRetentionDays"} for group in groups.values())
+    for function in of_type("AWS::Serverless::Function").values():
+        assert function["LoggingConfig"]["LogGroup"]["Ref"] in groups
+
+
+def test_no_resource_has_a_name_of_its_own() -> None:
+    names = {
+        "AlarmName",
+        "ClientName",
+        "FunctionName",
+        "LayerName",
+        "LogGroupName",
+        "RoleName",
+        "TableName",
+        "UserPoolName",
+    }
+    for name, resource in RESOURCES.items():
+        named = names & resource["Properties"].keys()
+        # A permission names the function that it is for.
+        assert resource["Type"] == "AWS::Lambda::Permission" or not named, name
+
+
+def test_the_function_is_given_settings_that_there_are() -> None:
+    variables = RESOURCES["HttpFunction"]["Properties"]["Environment"]["Variables"]
+    ours = {name for name in variables if name.startswith(PREFIX)}
+    assert ours <= {PREFIX + field.name.upper() for field in dataclasses.fields(Settings)}
+    assert {"MEMORIES_STORE", "MEMORIES_TABLE"} <= ours
+
+
+@pytest.mark.parametrize("alarm", of_type("AWS::CloudWatch::Alarm").values())
+def test_an_alarm_that_hears_nothing_is_quiet(alarm: dict[str, Any]) -> None:
+    assert alarm["TreatMissingData"] == "notBreaching"
+    assert alarm["AlarmActions"]["Fn::If"][0] == "TellsAlarms"
