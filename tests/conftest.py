@@ -8,12 +8,16 @@ import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp.client import Client
 from mcp.client.client import ConnectMode
+from moto import mock_aws
+from mypy_boto3_dynamodb import DynamoDBClient
 
 from clock import Clock
 from doors import Door, HttpDoor
+from dynamodb.moto_table import new_table
 from http_api.app import Handler, build_handler
 from http_client import EventClient, HttpClient, SocketClient, Switchboard, serving
 from mcp_door import McpDoor
+from memories.bootstrap import build_client
 from memories.config import Settings
 from memories.service import MemoryService
 from memories.stores.port import Store
@@ -25,7 +29,23 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture(params=["sqlite"])
+@pytest.fixture(scope="session")
+def dynamodb_client() -> Iterator[DynamoDBClient]:
+    """A client whose requests moto answers, in this process."""
+    with pytest.MonkeyPatch.context() as environment, mock_aws():
+        environment.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+        client = build_client(Settings())
+        yield client
+        client.close()
+
+
+@pytest.fixture
+def table(dynamodb_client: DynamoDBClient) -> Iterator[str]:
+    with new_table(dynamodb_client) as name:
+        yield name
+
+
+@pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     store = SqliteStore(tmp_path / "memories.db", busy_timeout=0.05)
     yield store

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -134,9 +135,9 @@ def stored(service: MemoryService, principal: Principal) -> None:
 
 
 @pytest.fixture
-def reference(principal: Principal, clock: Clock) -> Iterator[Reference]:
+def reference(principal: Principal, clock: Clock, tmp_path: Path) -> Iterator[Reference]:
     """The same memories in a store that does not fail."""
-    store = SqliteStore(":memory:")
+    store = SqliteStore(tmp_path / "memories.db")
     service = MemoryService(store, clock)
     service.record_batch(principal, STORED)
     clock.advance()
@@ -147,7 +148,7 @@ def reference(principal: Principal, clock: Clock) -> Iterator[Reference]:
 def state(store: Store, principal: Principal) -> list[Record]:
     """Return all records, without their ids: a failure may leave a gap between them."""
     found = [store.get(principal.user_id, memory_id) for memory_id in range(1, 20)]
-    return [replace(record, id=0) for record in found if record]
+    return [record._replace(id=0) for record in found if record]
 
 
 def facts(answer: object) -> object:

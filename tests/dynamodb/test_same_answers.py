@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack, closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, settings
@@ -17,7 +19,7 @@ from hypothesis.stateful import (
 from mypy_boto3_dynamodb import DynamoDBClient
 
 from clock import Clock
-from dynamodb.moto_table import new_table
+from dynamodb.moto_table import QuickMoto, new_table
 from memories.errors import DomainError, VersionMismatch
 from memories.models import MemoryDraft, MemoryPatch, MemoryQuery, Page
 from memories.principal import SCOPES, Principal
@@ -87,9 +89,13 @@ class SameAnswers(RuleBasedStateMachine):
         self._clock = Clock()
         self._opened = ExitStack()
         table = self._opened.enter_context(new_table(client))
+        folder = self._opened.enter_context(TemporaryDirectory())
         self._stores = [
             self._opened.enter_context(closing(store))
-            for store in (DynamoDBStore(client, table), SqliteStore(":memory:"))
+            for store in (
+                DynamoDBStore(QuickMoto(client).as_client(), table),
+                SqliteStore(Path(folder) / "memories.db"),
+            )
         ]
 
     def teardown(self) -> None:

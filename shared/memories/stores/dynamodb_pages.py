@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,6 @@ from memories.stores.dynamodb_expressions import (
 )
 from memories.stores.dynamodb_failures import MAX_TRIES, Pause, failures_sorted
 from memories.stores.items import (
-    RECORD_ATTRIBUTES,
     SORT_ATTRIBUTES,
     Item,
     attributes,
@@ -59,7 +57,7 @@ _INDEXES = {
 
 # What matches() needs where there is no text to look for, and what any sort needs.
 _LEAN = listed(["sk", "status", "memory_type", "tags", *sorted(set(SORT_ATTRIBUTES.values()))])
-_WHOLE = listed([*RECORD_ATTRIBUTES, *sorted(set(SORT_ATTRIBUTES.values()))])
+_WHOLE = listed([*Record._fields, *sorted(set(SORT_ATTRIBUTES.values()))])
 
 
 class Pages:
@@ -86,7 +84,7 @@ class Pages:
             if memory_id in found and matches(found[memory_id], selection)
         }
         records = [
-            replace(record_of(found[memory_id]), last_accessed_at=accessed_at)
+            record_of(found[memory_id])._replace(last_accessed_at=accessed_at)
             for memory_id in _in_order(fresh, selection.sort)
         ]
         kept = records[: fit(records)]

@@ -1,7 +1,6 @@
 """Between records and the table's items, in the form in which DynamoDB sends attributes."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
 from typing import Any
 
 from memories.stores import keys
@@ -9,8 +8,6 @@ from memories.stores.port import Record, Selection
 from memories.text import SEPARATOR, fold, search_text
 
 Item = dict[str, Any]
-
-RECORD_ATTRIBUTES = tuple(field.name for field in fields(Record))
 
 # What the index of each sort is ordered by. Ids grow in creation order, and are put in order.
 SORT_ATTRIBUTES = {
@@ -33,7 +30,7 @@ def item_of(user_id: str, record: Record) -> Item:
         "updated_sort": keys.moment(record.updated_at, record.id),
         "accessed_sort": keys.moment(record.last_accessed_at, record.id),
     }
-    return key(user_id, record.id) | attributes(asdict(record) | sorts)
+    return key(user_id, record.id) | attributes(record._asdict() | sorts)
 
 
 def attributes(values: Mapping[str, Any]) -> Item:

@@ -18,8 +18,8 @@ class NewRecord:
 
     content: str
     tags: tuple[str, ...]
-    memory_type: str
-    status: str
+    memory_type: MemoryType
+    status: Status
     created_at: str
     agent_id: str
 
