@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from urllib.parse import unquote
 
 import httpx
+from starlette.types import ASGIApp
 
 from http_api.app import Handler
 from local.server import application, listen, server_for, url_of
@@ -104,8 +105,15 @@ class Switchboard:
 @contextmanager
 def serving(service: MemoryService) -> Iterator[str]:
     """Run the one-machine server over ``service`` in a thread, and yield its address."""
+    with serving_app(application(service, Settings())) as url:
+        yield url
+
+
+@contextmanager
+def serving_app(app: ASGIApp) -> Iterator[str]:
+    """Run an application in a thread, and yield its address."""
     with listen("127.0.0.1", 0) as listener:
-        server = server_for(application(service, Settings()))
+        server = server_for(app)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

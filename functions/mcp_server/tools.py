@@ -22,7 +22,7 @@ from memories.models import (
     PrimedContext,
     PrimingQuery,
 )
-from memories.principal import Principal
+from memories.principal import READ, WRITE, Principal
 from memories.service import MemoryService
 
 TheId = Annotated[MemoryId, Field(description="The memory's id")]
@@ -77,6 +77,8 @@ class Tool:
     description: str
     arguments: type[BaseModel]
     result: type[BaseModel]
+    # What a token must allow, to be told before the call. The service itself checks it again.
+    scope: str
     run: Callable[[MemoryService, Principal, Any], BaseModel]
     # What to tell a model beside the result.
     remarks: Callable[[Any, Any], list[str]] = lambda arguments, result: []
@@ -146,6 +148,7 @@ _TOOLS = [
         "marked as used.",
         arguments=PrimingQuery,
         result=PrimedContext,
+        scope=READ,
         run=MemoryService.prime,
         remarks=_left_out,
     ),
@@ -157,6 +160,7 @@ _TOOLS = [
         "with a larger `offset`. What is returned is marked as used, so search narrowly.",
         arguments=MemoryQuery,
         result=Page,
+        scope=READ,
         run=MemoryService.search,
     ),
     Tool(
@@ -167,6 +171,7 @@ _TOOLS = [
         "makes sense alone.",
         arguments=RecordMemory,
         result=Memory,
+        scope=WRITE,
         run=_record,
     ),
     Tool(
@@ -176,6 +181,7 @@ _TOOLS = [
         "recorded, or none.",
         arguments=RecordMemories,
         result=Recorded,
+        scope=WRITE,
         run=_record_all,
     ),
     Tool(
@@ -184,6 +190,7 @@ _TOOLS = [
         description="Return one memory by its id. It is marked as used.",
         arguments=InspectMemory,
         result=Memory,
+        scope=READ,
         run=_inspect,
     ),
     Tool(
@@ -193,6 +200,7 @@ _TOOLS = [
         "the whole list. Set `status` to invalid for what turned out wrong.",
         arguments=ReviseMemory,
         result=Memory,
+        scope=WRITE,
         run=_revise,
         destructive=True,
         idempotent=True,
@@ -204,6 +212,7 @@ _TOOLS = [
         "turned out wrong but is worth knowing, revise its status to invalid instead.",
         arguments=RetireMemory,
         result=Memory,
+        scope=WRITE,
         run=_retire,
         destructive=True,
         idempotent=True,

@@ -12,7 +12,7 @@ MODULES = sorted([*ROOT.glob("shared/memories/**/*.py"), *ROOT.glob("functions/*
 # Within memories, a module imports only from the lines above it.
 LAYERS = [
     {"memories"},
-    {"memories.text", "memories.errors"},
+    {"memories.text", "memories.errors", "memories.addresses"},
     {"memories.models", "memories.principal", "memories.config", "memories.validation"},
     {"memories.stores", "memories.stores.port", "memories.stores.sqlite_schema"},
     {"memories.stores.sqlite_file", "memories.stores.sqlite_pages", "memories.stores.keys"},
@@ -26,7 +26,16 @@ LAYERS = [
 OUTSIDE = {
     "memories": {"pydantic", "pydantic_core"},
     "http_api": {"aws_lambda_powertools", "pydantic"},
-    "mcp_server": {"anyio", "mcp", "mcp_types", "pydantic", "starlette"},
+    "mcp_server": {
+        "anyio",
+        "httpx2",
+        "jwt",
+        "mcp",
+        "mcp_types",
+        "pydantic",
+        "starlette",
+        "uvicorn",
+    },
     "local": {"starlette", "uvicorn", "yaml"},
 }
 # Who may speak to AWS, besides.
