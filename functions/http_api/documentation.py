@@ -87,7 +87,7 @@ def _page() -> str:
     from aws_lambda_powertools.event_handler.openapi import swagger_ui  # noqa: PLC0415
 
     assets = Path(swagger_ui.__file__).parent
-    return swagger_ui.generate_swagger_html(
+    page = swagger_ui.generate_swagger_html(
         # A "</script>" in the document would end the script that holds it.
         spec=document().replace("</", "<\\/"),
         swagger_js=(assets / "swagger-ui-bundle.min.js").read_text(encoding="utf-8"),
@@ -95,6 +95,8 @@ def _page() -> str:
         swagger_base_url="",
         oauth2_config=None,
     )
+    # The page names the document that it shows, by an address that is not one of ours.
+    return page.replace('"?format=json"', '"/../openapi.json"')
 
 
 class _Document:
@@ -130,6 +132,7 @@ class _Document:
         described: dict[str, Any] = {
             "operationId": operation.handler.__name__,
             "summary": operation.summary,
+            "tags": ["memories" if operation.authorised else "service"],
             "parameters": [*self._parameters(operation)],
             "responses": {
                 str(operation.status): {

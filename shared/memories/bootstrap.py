@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memories.config import Settings, StoreKind
+from memories.config import InvalidSetting, Settings, StoreKind
 from memories.service import MemoryService
 from memories.stores.port import Store
 from memories.stores.sqlite import SqliteStore
@@ -22,7 +22,7 @@ ATTEMPTS = 3
 
 
 def build_store(settings: Settings) -> Store:
-    """Open the store that the settings name. Raises UnusableDataFile."""
+    """Open the store that the settings name. Raises UnusableDataFile, InvalidSetting."""
     if settings.store is StoreKind.DYNAMODB:
         # Loaded when needed: a store of SQLite's works without boto3, and starts sooner.
         from memories.stores.dynamodb import DynamoDBStore  # noqa: PLC0415
@@ -32,24 +32,30 @@ def build_store(settings: Settings) -> Store:
 
 
 def build_client(settings: Settings) -> DynamoDBClient:
-    """Return the client for DynamoDB, to be made once: it costs more than a request."""
+    """Return the client for DynamoDB, to be made once: it costs more than a request.
+
+    Raises InvalidSetting.
+    """
     import boto3  # noqa: PLC0415
     from botocore.config import Config  # noqa: PLC0415
+    from botocore.exceptions import NoRegionError  # noqa: PLC0415
 
     from memories.stores.dynamodb_pages import WORKERS  # noqa: PLC0415
 
-    return boto3.client(
-        "dynamodb",
-        endpoint_url=settings.endpoint_url or None,
-        config=Config(
-            connect_timeout=CONNECT_TIMEOUT,
-            read_timeout=READ_TIMEOUT,
-            retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
-            # One for each of the store's own threads, and as many for those that serve requests.
-            max_pool_connections=2 * WORKERS,
-            tcp_keepalive=True,
-        ),
+    config = Config(
+        connect_timeout=CONNECT_TIMEOUT,
+        read_timeout=READ_TIMEOUT,
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+        # One for each of the store's own threads, and as many for those that serve requests.
+        max_pool_connections=2 * WORKERS,
+        tcp_keepalive=True,
     )
+    try:
+        return boto3.client("dynamodb", endpoint_url=settings.endpoint_url or None, config=config)
+    except NoRegionError as error:
+        raise InvalidSetting(
+            "AWS_DEFAULT_REGION is not set; say in which region the table is"
+        ) from error
 
 
 def build_service(settings: Settings) -> MemoryService:

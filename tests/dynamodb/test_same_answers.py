@@ -21,7 +21,7 @@ from mypy_boto3_dynamodb import DynamoDBClient
 from clock import Clock
 from dynamodb.moto_table import QuickMoto, new_table
 from memories.errors import DomainError, VersionMismatch
-from memories.models import MemoryDraft, MemoryPatch, MemoryQuery, Page
+from memories.models import MemoryDraft, MemoryPatch, MemoryQuery, Page, PrimingQuery, Sort
 from memories.principal import SCOPES, Principal
 from memories.service import MemoryService
 from memories.stores.dynamodb import DynamoDBStore
@@ -35,8 +35,11 @@ ANN, NOT_ANN = (Principal(name, "agent", frozenset(SCOPES)) for name in ("ann", 
 
 contents = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
 tags = st.lists(st.sampled_from(TAGS), min_size=1, max_size=3, unique=True)
-types = st.sampled_from(["fact", "event"])
+types = st.sampled_from(["fact", "preference"])
 editable = st.sampled_from(["active", "invalid"])
+SORTS: st.SearchStrategy[Sort] = st.sampled_from(
+    ["id", "created_at", "updated_at", "last_accessed_at"]
+)
 versions = st.sampled_from([None, None, 1, 2])
 
 drafts = st.builds(MemoryDraft, content=contents, tags=tags, memory_type=types, status=editable)
@@ -62,7 +65,7 @@ def queries(draw: st.DrawFn) -> MemoryQuery:
     names = draw(st.lists(st.sampled_from(sorted(FILTERS)), max_size=2, unique=True))
     filters = {name: draw(FILTERS[name]) for name in names}
     return MemoryQuery(
-        sort=draw(st.sampled_from(["id", "created_at", "updated_at", "last_accessed_at"])),
+        sort=draw(SORTS),
         limit=draw(st.sampled_from([1, 3, 10])),
         offset=draw(st.sampled_from([0, 0, 0, 1, 3])),
         **filters,
@@ -149,6 +152,11 @@ class SameAnswers(RuleBasedStateMachine):
         for offset in range(0, 100, query.limit):
             if not self.page(ANN, query.model_copy(update={"offset": offset})).has_more:
                 break
+
+    @rule(sort=SORTS, room=st.sampled_from([1_000, 1_500, 20_000]))
+    def prime(self, sort: Sort, room: int) -> None:
+        query = PrimingQuery(sort=sort, max_chars=room)
+        self.same(lambda service: service.prime(ANN, query))
 
     def page(self, principal: Principal, query: MemoryQuery) -> Page:
         page = self.same(lambda service: service.search(principal, query))

@@ -81,6 +81,7 @@ def test_the_docs_are_a_page_that_needs_nothing_from_elsewhere(http: HttpClient)
     assert answer.headers["content-type"].startswith("text/html")
     assert "Record a memory" in answer.text
     assert "<script src=" not in answer.text
+    assert "?format=json" not in answer.text
     assert "<link rel='stylesheet' type='text/css' href=" not in answer.text
 
 
