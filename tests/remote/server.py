@@ -1,4 +1,4 @@
-"""The remote server on a socket, and raw requests to it."""
+"""The remote server on a socket, and two ways to it: the SDK's client, and raw requests."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -7,9 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
+import httpx2
+from anyio.from_thread import BlockingPortal
+from mcp.client import Client
+from mcp.client.client import ConnectMode
+from mcp.client.streamable_http import streamable_http_client
 
 from http_client import serving_app
 from issuer import AUDIENCE, Issuer
+from mcp_door import McpDoor
 from mcp_server.keys import IssuerKeys
 from mcp_server.remote import build_remote
 from mcp_server.tokens import TokenVerifier
@@ -82,3 +88,15 @@ def remote_over(service: MemoryService, issuer: Issuer, **changed: Any) -> Itera
     verifier = TokenVerifier(settings, IssuerKeys(settings.issuer, clock=clock), clock)
     with serving_app(build_remote(service, verifier, settings)) as url:
         yield Remote(url, issuer, clock, verifier)
+
+
+@contextmanager
+def door_of(
+    url: str, portal: BlockingPortal, token: str, mode: ConnectMode = "2026-07-28", **headers: str
+) -> Iterator[McpDoor]:
+    """The SDK's client with a token, to a server at ``url``."""
+    headers = {"Authorization": f"Bearer {token}"} | headers
+    http_client = httpx2.AsyncClient(headers=headers, timeout=30)
+    client = Client(streamable_http_client(f"{url}/mcp", http_client=http_client), mode=mode)
+    with portal.wrap_async_context_manager(http_client), portal.wrap_async_context_manager(client):
+        yield McpDoor(portal, client)

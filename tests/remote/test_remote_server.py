@@ -1,34 +1,18 @@
 """The remote server as clients see it."""
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 
 import httpx
-import httpx2
 import pytest
 from anyio.from_thread import BlockingPortal
-from mcp.client import Client
 from mcp.client.client import ConnectMode
-from mcp.client.streamable_http import streamable_http_client
 
 from doors import Refused
 from issuer import Issuer
 from mcp_door import McpDoor
 from memories.errors import StoreUnavailable
 from memories.service import MemoryService
-from remote.server import ORIGIN, PUBLIC_URL, Remote, remote_over
-
-
-@contextmanager
-def door_of(
-    remote: Remote, portal: BlockingPortal, token: str, mode: ConnectMode = "2026-07-28"
-) -> Iterator[McpDoor]:
-    """The SDK's client with a token."""
-    http_client = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"})
-    transport = streamable_http_client(f"{remote.url}/mcp", http_client=http_client)
-    client = Client(transport, mode=mode)
-    with portal.wrap_async_context_manager(http_client), portal.wrap_async_context_manager(client):
-        yield McpDoor(portal, client)
+from remote.server import ORIGIN, PUBLIC_URL, Remote, door_of, remote_over
 
 
 @pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
@@ -36,7 +20,7 @@ def test_users_have_memories_of_their_own_and_their_agents_share_them(
     remote: Remote, portal: BlockingPortal, issuer: Issuer, mode: ConnectMode
 ) -> None:
     def door(user: str, agent: str) -> AbstractContextManager[McpDoor]:
-        return door_of(remote, portal, issuer.token(user, agent), mode)
+        return door_of(remote.url, portal, issuer.token(user, agent), mode)
 
     with door("ann", "one") as ann, door("ann", "two") as other_agent, door("bob", "one") as bob:
         memory = ann.record(content="Ann likes tea", tags=["drink"])
