@@ -3,6 +3,12 @@ PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 8000
 DATA ?= memories.db
+# Where the memories are: sqlite, dynamodb (with ENDPOINT_URL and TABLE), or moto, to try it.
+STORE ?= sqlite
+TABLE ?= memories
+ENDPOINT_URL ?=
+# Set to 1 to make a missing table.
+CREATE_TABLE ?=
 
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
@@ -16,13 +22,18 @@ PIP_CONFIG ?=
 BUILD_OPTIONS ?=
 comma := ,
 
-.PHONY: serve test image image-test check format clean
+.PHONY: serve test e2e image image-test check format clean
 
-serve: .venv/serve.stamp  ## Run the service on this machine
-	@$(BIN)/memories serve --host $(HOST) --port $(PORT) --data "$(DATA)"
+serve: .venv/serve-$(STORE).stamp  ## Run the service on this machine
+	@$(BIN)/memories serve --host $(HOST) --port $(PORT) --data "$(DATA)" --store $(STORE) \
+		--table "$(TABLE)" --endpoint-url "$(ENDPOINT_URL)" $(if $(CREATE_TABLE),--create-table)
 
-test: .venv/dev.stamp  ## Run every test
-	$(BIN)/python -m pytest
+test: .venv/dev.stamp  ## Run every test, the deployment to an emulator included
+	$(BIN)/python -m pytest -m "not e2e and not image" --numprocesses auto
+	$(BIN)/python -m pytest -m e2e
+
+e2e: .venv/dev.stamp  ## Deploy the template to an emulator of AWS, and use what comes up
+	$(BIN)/python -m pytest -m e2e
 
 image:  ## Build the container of the MCP server
 	@test -n "$(ENGINE)" || { echo "make image needs docker, podman or buildah" >&2; exit 1; }
@@ -43,16 +54,18 @@ format: .venv/dev.stamp  ## Put the code into its format
 	$(BIN)/ruff format .
 
 clean:  ## Remove what was built
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-sam .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-.venv/serve.stamp: pyproject.toml constraints.txt
+.venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv .venv
+
+.venv/serve-%.stamp: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "Setting up .venv, once ..."
-	@$(PIP) --constraint constraints.txt --editable '.[local]'
+	@$(PIP) --constraint constraints.txt --editable '.[local,$*]'
 	@touch $@
 
-.venv/dev.stamp: .venv/serve.stamp
+.venv/dev.stamp: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "Setting up the tools, once ..."
 	@$(PIP) --constraint constraints.txt --editable '.[dev]'
 	@touch $@

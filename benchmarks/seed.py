@@ -4,7 +4,7 @@ import random
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from memories.models import timestamp
+from memories.models import MemoryType, timestamp
 from memories.stores.port import NewRecord
 from memories.stores.sqlite import SqliteStore
 
@@ -29,7 +29,7 @@ _TEXT = (
 )
 _WORDS = _TEXT.split()
 _TAGS = ("home", "health", "style", "travel", "tools", "people")
-_TYPES = ("preference", "fact", "identity", "event")
+_TYPES: list[MemoryType] = ["preference", "fact", "identity", "event"]
 
 
 def seed(path: Path, records: int) -> None:

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,13 +12,14 @@ from http_client import SocketClient
 
 
 class Server:
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, options: Sequence[str], environment: Mapping[str, str]) -> None:
+        command = ["serve", "--port", "0", "--data", str(data), *options]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "local.cli", "serve", "--port", "0", "--data", str(data)],
+            [sys.executable, "-m", "local.cli", *command],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "TZ": "Asia/Tokyo"},
+            env={**os.environ, "TZ": "Asia/Tokyo", **environment},
         )
         assert self.process.stdout
         self.banner = [self.process.stdout.readline().strip() for _ in range(3)]
@@ -37,8 +38,10 @@ class Server:
 
 
 @contextmanager
-def server_on(data: Path) -> Iterator[Server]:
-    server = Server(data)
+def server_on(
+    data: Path, *options: str, environment: Mapping[str, str] | None = None
+) -> Iterator[Server]:
+    server = Server(data, options, environment or {})
     try:
         yield server
     finally:

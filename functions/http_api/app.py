@@ -58,11 +58,12 @@ def stamped(answer: dict[str, Any], request_headers: Mapping[str, str]) -> dict[
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Answer one API Gateway request, by the settings in the environment."""
-    return _deployed()(event, context)
+    return deployed()(event, context)
 
 
 @cache
-def _deployed() -> Handler:
+def deployed() -> Handler:
+    """Return the handler that the settings in the environment ask for, made once."""
     settings = Settings.from_environment(os.environ)
     observer = Observer(settings, os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "http_api"))
     service = MemoryService(observer.watched(build_store(settings)))

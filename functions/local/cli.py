@@ -7,11 +7,14 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from local.host import serve_host
-from local.server import CannotServe, serve
+from local.server import CannotServe, listen, serve
+from local.storage import STORES, UnusableTable, open_store
 from memories import __version__
 from memories.config import InvalidSetting, Settings
+from memories.errors import Unauthenticated
 from memories.stores.sqlite_file import UnusableDataFile
 
 
@@ -22,13 +25,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = vars(_parser(settings).parse_args(arguments))
         command = options.pop("command")
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C
-        command(dataclasses.replace(settings, **options))
-    except (CannotServe, InvalidSetting, UnusableDataFile) as error:
+        command(settings, **options)
+    except _TOLD as error:
         print(f"memories: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         pass  # It was told to stop, and has stopped.
     return 0
+
+
+# What a person can put right.
+_TOLD = (CannotServe, InvalidSetting, UnusableDataFile, UnusableTable, Unauthenticated)
+
+
+def _serve(settings: Settings, store: str, create_table: bool, **options: Any) -> None:
+    settings = dataclasses.replace(settings, **options)
+    # The socket first: where it is refused, no store is made.
+    with (
+        listen(settings.host, settings.port) as listener,
+        open_store(settings, store, create_table) as (opened, where),
+    ):
+        serve(listener, opened, settings, where, _say)
+
+
+def _mcp(settings: Settings, store: str, create_table: bool, **options: Any) -> None:
+    settings = dataclasses.replace(settings, **options)
+    with open_store(settings, store, create_table) as (opened, _):
+        serve_host(settings, opened)
 
 
 def _parser(settings: Settings) -> argparse.ArgumentParser:
@@ -43,7 +66,7 @@ def _parser(settings: Settings) -> argparse.ArgumentParser:
 
 
 def _add_serve(parser: argparse.ArgumentParser, settings: Settings) -> None:
-    parser.set_defaults(command=lambda chosen: serve(chosen, _say))
+    parser.set_defaults(command=_serve)
     parser.add_argument(
         "--host",
         default=settings.host,
@@ -55,25 +78,46 @@ def _add_serve(parser: argparse.ArgumentParser, settings: Settings) -> None:
         default=settings.port,
         help="port to listen on, 0 for any free one, also MEMORIES_PORT (now: %(default)s)",
     )
-    _add_data(parser, settings)
+    _add_store(parser, settings)
 
 
 def _add_mcp(parser: argparse.ArgumentParser, settings: Settings) -> None:
-    parser.set_defaults(command=serve_host)
+    parser.set_defaults(command=_mcp)
     parser.add_argument(
         "--agent",
         default=settings.agent,
         help="name of the agent that records, also MEMORIES_AGENT (now: %(default)s)",
     )
-    _add_data(parser, settings)
+    _add_store(parser, settings)
 
 
-def _add_data(parser: argparse.ArgumentParser, settings: Settings) -> None:
+def _add_store(parser: argparse.ArgumentParser, settings: Settings) -> None:
     parser.add_argument(
         "--data",
         type=_path,
         default=settings.data,
         help="file that holds the memories, also MEMORIES_DATA (now: %(default)s)",
+    )
+
+    parser.add_argument(
+        "--store",
+        choices=STORES,
+        default=str(settings.store),
+        help="what keeps the memories, also MEMORIES_STORE; moto is DynamoDB played in this "
+        "process, to try it (now: %(default)s)",
+    )
+    parser.add_argument(
+        "--table",
+        default=settings.table,
+        help="DynamoDB table, also MEMORIES_TABLE (now: %(default)s)",
+    )
+    parser.add_argument(
+        "--endpoint-url",
+        default=settings.endpoint_url,
+        help="address of a DynamoDB that is not AWS's, also MEMORIES_ENDPOINT_URL",
+    )
+    parser.add_argument(
+        "--create-table", action="store_true", help="make the table if it is missing"
     )
 
 

@@ -3,16 +3,12 @@
 from local.identity import principal_for
 from mcp_server import stdio
 from mcp_server.server import build_server
-from memories.bootstrap import build_store
 from memories.config import Settings
 from memories.service import MemoryService
+from memories.stores.port import Store
 
 
-def serve_host(settings: Settings) -> None:
-    """Serve until the host closes the input. Raises Unauthenticated, UnusableDataFile."""
+def serve_host(settings: Settings, store: Store) -> None:
+    """Serve until the host closes the input. Raises Unauthenticated."""
     principal = principal_for(settings.agent)
-    store = build_store(settings)
-    try:
-        stdio.run(build_server(MemoryService(store), lambda _: principal))
-    finally:
-        store.close()
+    stdio.run(build_server(MemoryService(store), lambda _: principal))

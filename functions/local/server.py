@@ -13,10 +13,10 @@ from mcp_server.http import PATH as MCP_PATH
 from mcp_server.http import build_app
 from mcp_server.server import Context, build_server
 from memories.addresses import is_loopback
-from memories.bootstrap import build_store
 from memories.config import Settings
 from memories.principal import Principal
 from memories.service import MemoryService
+from memories.stores.port import Store
 
 # The names of this machine, at any port.
 LOOPBACK_HOSTS = [
@@ -31,20 +31,19 @@ class CannotServe(Exception):
     """The server cannot start as asked; the text says why and what to do."""
 
 
-def serve(settings: Settings, say: Callable[[str], None]) -> None:
-    """Serve until interrupted or told to stop. Raises CannotServe, UnusableDataFile."""
-    listener = listen(settings.host, settings.port)
-    store = build_store(settings)
-    try:
-        service = MemoryService(store)
-        address = url_of(listener)
-        say(f"memories listens on {address}, for MCP on {address}{MCP_PATH}")
-        say(f"data in {settings.data.resolve()}")
-        say(f"docs at {address}/docs")
-        server_for(application(service, settings)).run(sockets=[listener])
-    finally:
-        store.close()
-        listener.close()
+def serve(
+    listener: socket.socket,
+    store: Store,
+    settings: Settings,
+    where: str,
+    say: Callable[[str], None],
+) -> None:
+    """Serve until interrupted or told to stop; ``where`` says where the data is."""
+    address = url_of(listener)
+    say(f"memories listens on {address}, for MCP on {address}{MCP_PATH}")
+    say(where)
+    say(f"docs at {address}/docs")
+    server_for(application(MemoryService(store), settings)).run(sockets=[listener])
 
 
 def listen(host: str, port: int) -> socket.socket:

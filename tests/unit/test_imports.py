@@ -36,7 +36,7 @@ OUTSIDE = {
         "starlette",
         "uvicorn",
     },
-    "local": {"starlette", "uvicorn", "yaml"},
+    "local": {"moto", "starlette", "uvicorn", "yaml"},
 }
 # Who may speak to AWS, besides.
 AWS = {"boto3", "botocore"}
