@@ -21,7 +21,9 @@ STORAGE = Path("/var/tmp/memories-image")
 # What is in the base; another set of packages needs another version, to be made anew.
 _PACKAGES = "python3,python3-venv,python3-pip,ca-certificates"
 _VERSION = 1
-_ENVIRONMENT = {"BUILDAH_ISOLATION": "chroot", "STORAGE_DRIVER": "vfs"}
+# It leaves files behind where it works.
+_WORK = STORAGE / "work"
+_ENVIRONMENT = {"BUILDAH_ISOLATION": "chroot", "STORAGE_DRIVER": "vfs", "TMPDIR": str(_WORK)}
 
 
 def _run(*command: str | Path, timeout: float = 300) -> str:
@@ -46,8 +48,9 @@ def _command(*arguments: str | Path) -> list[str | Path]:
     return ["buildah", "--root", STORAGE / "root", "--runroot", STORAGE / "run", *arguments]
 
 
-def install_tools() -> None:
-    """Install what is missing of the programs."""
+def set_up() -> None:
+    """Make room, and install what is missing of the programs."""
+    _WORK.mkdir(parents=True, exist_ok=True)
     missing = [name for name in ("buildah", "debootstrap") if not shutil.which(name)]
     if missing:
         _run("apt-get", "update", "--quiet")
@@ -126,8 +129,10 @@ def container_of(image: str) -> Iterator[Container]:
         _buildah("rm", name)
 
 
-def remove(image: str) -> None:
+def clean_up(image: str) -> None:
+    """Remove the image, and leave the base for the next time."""
     _buildah("rmi", image)
+    shutil.rmtree(_WORK)
 
 
 def program_in(process: subprocess.Popen[str], executable: str) -> int:

@@ -42,12 +42,12 @@ def directory() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def image(directory: Path) -> Iterator[str]:
-    buildah.install_tools()
+    buildah.set_up()
     # Without the adapter, whose registry need not be within reach.
     base = {"BASE": buildah.base_image()}
     buildah.build(IMAGE, "container", base, pip_setup(directory / "pip.conf"))
     yield IMAGE
-    buildah.remove(IMAGE)
+    buildah.clean_up(IMAGE)
 
 
 @pytest.fixture
