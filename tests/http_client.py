@@ -2,8 +2,9 @@
 
 import base64
 import json
+import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -105,15 +106,15 @@ class Switchboard:
 @contextmanager
 def serving(service: MemoryService) -> Iterator[str]:
     """Run the one-machine server over ``service`` in a thread, and yield its address."""
-    with serving_app(application(service, Settings())) as url:
+    with serving_app(lambda _: application(service, Settings())) as url:
         yield url
 
 
 @contextmanager
-def serving_app(app: ASGIApp) -> Iterator[str]:
-    """Run an application in a thread, and yield its address."""
+def serving_app(build: Callable[[socket.socket], ASGIApp]) -> Iterator[str]:
+    """Run the application for a listener in a thread, and yield its address."""
     with listen("127.0.0.1", 0) as listener:
-        server = server_for(app)
+        server = server_for(build(listener))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

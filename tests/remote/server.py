@@ -86,7 +86,7 @@ def remote_over(service: MemoryService, issuer: Issuer, **changed: Any) -> Itera
     settings = settings_for(issuer, **changed)
     clock = Seconds()
     verifier = TokenVerifier(settings, IssuerKeys(settings.issuer, clock=clock), clock)
-    with serving_app(build_remote(service, verifier, settings)) as url:
+    with serving_app(lambda _: build_remote(service, verifier, settings)) as url:
         yield Remote(url, issuer, clock, verifier)
 
 
