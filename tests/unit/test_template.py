@@ -85,7 +85,8 @@ def test_every_log_is_kept_for_a_while_only() -> None:
     groups = of_type("AWS::Logs::LogGroup")
     assert groups
     assert all(group["RetentionInDays"] == {"Ref": "LogRetentionDays"} for group in groups.values())
-    for function in of_type("AWS::Serverless::Function").values():
+    for name in ("HttpFunction", "McpFunction"):
+        function = RESOURCES[name]["Properties"]
         assert function["LoggingConfig"]["LogGroup"]["Ref"] in groups
 
 
@@ -111,7 +112,7 @@ def test_there_is_an_mcp_server_only_if_there_is_an_image_of_it() -> None:
     ours = {name: resource for name, resource in RESOURCES.items() if name.startswith("Mcp")}
     assert all(resource["Condition"] == "ServesMcp" for resource in ours.values())
     function = ours["McpFunction"]
-    assert function["Properties"]["ImageUri"] == {"Ref": "McpImage"}
+    assert function["Properties"]["Code"] == {"ImageUri": {"Ref": "McpImage"}}
     # With it, a build of the template would build the image.
     assert "Metadata" not in function
 
