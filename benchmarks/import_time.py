@@ -1,6 +1,7 @@
-"""What a cold start spends on imports: the HTTP function beside the least that it could be.
+"""What a cold start spends on imports, and beside it what each operation costs in DynamoDB.
 
-Each start is a process of its own; they take turns, and the medians are compared. Run it with
+The HTTP function is measured beside the least that it could be. Each start is a process of its
+own; they take turns, and the medians are compared. Run it with
 ``.venv/bin/python benchmarks/import_time.py``.
 """
 
@@ -9,6 +10,8 @@ import statistics
 import subprocess
 import sys
 from importlib.metadata import version
+
+import costs
 
 # What any function on these libraries does before its first request.
 LEAST = "import boto3, pydantic; boto3.client('dynamodb')"
@@ -42,6 +45,8 @@ def main() -> None:
     print(f"Python {sys.version.split()[0]},", *(f"{name} {version(name)}" for name in libraries))
     for name, median in medians.items():
         print(f"{name:30} {1000 * median:6.0f} ms  {median / least:.2f}")
+    print("\nCapacity units, and dollars for a million:")
+    costs.main()
 
 
 def _seconds(code: str) -> float:

@@ -20,6 +20,7 @@ from memories.principal import SCOPES
 from memories.service import MemoryService
 
 JSON = {"content-type": "application/json"}
+SETTINGS = Settings()
 
 
 @dataclass(frozen=True)
@@ -104,9 +105,9 @@ class Switchboard:
 
 
 @contextmanager
-def serving(service: MemoryService) -> Iterator[str]:
+def serving(service: MemoryService, settings: Settings = SETTINGS) -> Iterator[str]:
     """Run the one-machine server over ``service`` in a thread, and yield its address."""
-    with serving_app(lambda _: application(service, Settings())) as url:
+    with serving_app(lambda listener: application(service, settings, listener)) as url:
         yield url
 
 

@@ -2,7 +2,7 @@
 
 from local.identity import principal_for
 from mcp_server import stdio
-from mcp_server.server import build_server
+from mcp_server.server import build_server, right_here
 from memories.config import Settings
 from memories.service import MemoryService
 from memories.stores.port import Store
@@ -11,4 +11,5 @@ from memories.stores.port import Store
 def serve_host(settings: Settings, store: Store) -> None:
     """Serve until the host closes the input. Raises Unauthenticated."""
     principal = principal_for(settings.agent)
-    stdio.run(build_server(MemoryService(store), lambda _: principal))
+    server = build_server(MemoryService(store), lambda _: principal, right_here)
+    stdio.run(server, store.close)

@@ -11,17 +11,16 @@ from local.gateway import Gateway
 from local.identity import AGENT, AGENT_HEADER, principal_for
 from mcp_server.http import PATH as MCP_PATH
 from mcp_server.http import build_app
-from mcp_server.server import Context, build_server
+from mcp_server.server import Context, build_server, right_here
 from memories.addresses import is_loopback
 from memories.config import Settings
 from memories.principal import Principal
 from memories.service import MemoryService
 from memories.stores.port import Store
 
+_NAMES = ("localhost", "127.0.0.1", "[::1]")
 # The names of this machine, at any port.
-LOOPBACK_HOSTS = [
-    f"{name}{port}" for name in ("localhost", "127.0.0.1", "[::1]") for port in ("", ":*")
-]
+LOOPBACK_HOSTS = [f"{name}{port}" for name in _NAMES for port in ("", ":*")]
 
 # A request in work is given this long to finish when the server is told to stop, in seconds.
 STOP_TIMEOUT = 5
@@ -43,7 +42,8 @@ def serve(
     say(f"memories listens on {address}, for MCP on {address}{MCP_PATH}")
     say(where)
     say(f"docs at {address}/docs")
-    server_for(application(MemoryService(store), settings)).run(sockets=[listener])
+    app = application(MemoryService(store), settings, listener)
+    server_for(app).run(sockets=[listener])
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -71,11 +71,13 @@ def url_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def application(service: MemoryService, settings: Settings) -> ASGIApp:
-    """Return both doors as one application."""
+def application(service: MemoryService, settings: Settings, listener: socket.socket) -> ASGIApp:
+    """Return both doors as one application, to be served on ``listener``."""
+    port = listener.getsockname()[1]
+    origins = [*(f"http://{name}:{port}" for name in _NAMES), *settings.origins]
     return compose(
         Gateway(build_handler(service, settings)),
-        build_app(build_server(service, _identify), LOOPBACK_HOSTS, settings.origins),
+        build_app(build_server(service, _identify, right_here), LOOPBACK_HOSTS, origins),
     )
 
 

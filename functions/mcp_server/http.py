@@ -15,7 +15,14 @@ PATH = "/mcp"
 MAX_BODY = 1024 * 1024
 """The largest request body that is read, in bytes."""
 
-_HEADERS = ["authorization", "content-type", "mcp-method", "mcp-name", "mcp-protocol-version"]
+_HEADERS = [
+    "authorization",
+    "content-type",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "x-agent-id",
+]
 
 
 def build_app(
@@ -45,7 +52,7 @@ def build_app(
         Middleware(
             CORSMiddleware,
             allow_origins=list(allowed_origins),
-            allow_methods=["GET", "POST"],
+            allow_methods=["GET", "POST"] if routes else ["POST"],
             allow_headers=_HEADERS,
             expose_headers=["www-authenticate"],
         ),

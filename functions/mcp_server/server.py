@@ -7,7 +7,7 @@ that nothing unknown is ignored and no number is read out of a string.
 import logging
 import re
 import traceback
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio.to_thread
@@ -23,23 +23,37 @@ from mcp_server.policy import INSTRUCTIONS, MEMORY, POLICY, PROMPT, policy
 from mcp_server.tools import TOOLS, Tool
 from memories import __version__
 from memories.errors import DomainError, MemoryNotFound
+from memories.models import MAX_ID
 from memories.principal import Principal
 from memories.service import MemoryService
 from memories.validation import invalid_input
 
 Context = ServerRequestContext[Any, Any]
 Identify = Callable[[Context], Principal]
+Run = Callable[..., Awaitable[Any]]
 
 _MEMORY_URI = re.compile(r"memories://memories/([1-9][0-9]{0,18})")
 # The lists are the same for everyone, and change with a new version only.
 _LISTS = CacheHint(ttl_ms=3_600_000, scope="public")
 
+_UNEXPECTED = "Internal error"
+
 _log = logging.getLogger(__name__)
 
 
-def build_server(service: MemoryService, identify: Identify) -> Server[Any]:
-    """Return a server over ``service``; ``identify`` says who makes a request."""
-    door = _Door(service, identify)
+async def right_here(use: Callable[..., Any], *arguments: Any) -> Any:
+    """Call ``use`` on the event loop: for a store that answers sooner than a thread would."""
+    return use(*arguments)
+
+
+def build_server(
+    service: MemoryService, identify: Identify, run: Run = anyio.to_thread.run_sync
+) -> Server[Any]:
+    """Return a server over ``service``; ``identify`` says who makes a request.
+
+    ``run`` calls the service: from a thread, so that the calls to a store far away overlap.
+    """
+    door = _Door(service, identify, run)
     return Server(
         "memories",
         version=__version__,
@@ -52,7 +66,9 @@ def build_server(service: MemoryService, identify: Identify) -> Server[Any]:
             "resources/templates/list": _LISTS,
             "prompts/list": _LISTS,
         },
-        get_tool_input_schema=_input_schema,
+        # No argument is also sent in a header. To find that out, the SDK would walk through the
+        # whole schema at every call.
+        get_tool_input_schema=lambda _: None,
         on_list_tools=door.list_tools,
         on_call_tool=door.call_tool,
         on_list_resources=door.list_resources,
@@ -66,9 +82,10 @@ def build_server(service: MemoryService, identify: Identify) -> Server[Any]:
 class _Door:
     """The handlers of the requests that a client makes."""
 
-    def __init__(self, service: MemoryService, identify: Identify) -> None:
+    def __init__(self, service: MemoryService, identify: Identify, run: Run) -> None:
         self._service = service
         self._identify = identify
+        self._run = run
 
     async def list_tools(self, _: Context, __: object) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[tool.declaration for tool in TOOLS.values()])
@@ -82,14 +99,12 @@ class _Door:
         try:
             arguments = _arguments(tool, params.arguments or {})
             principal = self._identify(context)
-            result = await anyio.to_thread.run_sync(tool.run, self._service, principal, arguments)
+            result = await self._run(tool.run, self._service, principal, arguments)
         except DomainError as error:
             return types.CallToolResult(content=_texts(explained(error)), is_error=True)
         except Exception as error:  # noqa: BLE001  (whatever it is, the model is told something)
-            # Not the message: it may hold what a person stored.
-            place = "".join(traceback.format_tb(error.__traceback__))
-            _log.error("unexpected %s\n%s", type(error).__qualname__, place)
-            return types.CallToolResult(content=_texts(["Internal error"]), is_error=True)
+            _log_unexpected(error)
+            return types.CallToolResult(content=_texts([_UNEXPECTED]), is_error=True)
         content = _texts([result.model_dump_json(), *tool.remarks(arguments, result)])
         return types.CallToolResult(
             content=content, structured_content=result.model_dump(mode="json")
@@ -109,16 +124,18 @@ class _Door:
         if params.uri == POLICY.uri:
             return _resource(params.uri, "text/markdown", policy())
         named = _MEMORY_URI.fullmatch(params.uri)
-        if named is None:
+        if named is None or (memory_id := int(named[1])) > MAX_ID:
             raise _no_resource(params.uri)
         try:
-            memory = await anyio.to_thread.run_sync(
-                self._service.inspect, self._identify(context), int(named[1])
-            )
+            principal = self._identify(context)
+            memory = await self._run(self._service.inspect, principal, memory_id)
         except MemoryNotFound:
             raise _no_resource(params.uri) from None
         except DomainError as error:
-            raise MCPError(types.INTERNAL_ERROR, str(error)) from None
+            raise MCPError(types.INTERNAL_ERROR, explained(error)[0]) from None
+        except Exception as error:  # noqa: BLE001  (the SDK would answer with its message)
+            _log_unexpected(error)
+            raise MCPError(types.INTERNAL_ERROR, _UNEXPECTED) from None
         return _resource(params.uri, "application/json", memory.model_dump_json())
 
     async def list_prompts(self, _: Context, __: object) -> types.ListPromptsResult:
@@ -135,8 +152,10 @@ class _Door:
         return types.GetPromptResult(description=PROMPT.description, messages=[message])
 
 
-def _input_schema(name: str) -> dict[str, Any] | None:
-    return TOOLS[name].declaration.input_schema if name in TOOLS else None
+def _log_unexpected(error: Exception) -> None:
+    # Not the message: it may hold what a person stored.
+    place = "".join(traceback.format_tb(error.__traceback__))
+    _log.error("unexpected %s\n%s", type(error).__qualname__, place)
 
 
 def _arguments(tool: Tool, sent: dict[str, Any]) -> BaseModel:

@@ -1,5 +1,6 @@
 """The tools: each declared once, with its arguments, its result and its hints."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,7 @@ from memories.models import (
     MemoryId,
     MemoryPatch,
     MemoryQuery,
+    MemoryType,
     Omittable,
     Page,
     PrimedContext,
@@ -32,11 +34,13 @@ ExpectedVersion = Annotated[
 ]
 
 
+IdempotencyKey = Annotated[
+    str, Field(min_length=1, max_length=255, description="Accepted, and not yet honoured")
+]
+
+
 class RecordMemory(MemoryDraft):
-    idempotency_key: Annotated[
-        Omittable[str],
-        Field(min_length=1, max_length=255, description="Accepted, and not yet honoured"),
-    ] = None
+    idempotency_key: Omittable[IdempotencyKey] = None
 
 
 class RecordMemories(BaseModel):
@@ -128,15 +132,25 @@ def _retire(service: MemoryService, principal: Principal, arguments: RetireMemor
 
 
 def _left_out(arguments: PrimingQuery, context: PrimedContext) -> list[str]:
+    pages: list[tuple[str, MemoryType, Page]] = [
+        ("preferences", "preference", context.preferences),
+        ("identities", "identity", context.identities),
+    ]
     return [
-        f"{page.total - end} {name} left out; go on at offset {end} of search_memories("
-        f'memory_type="{kind}", status="active", sort="{arguments.sort}")'
-        for name, kind, page in (
-            ("preferences", "preference", context.preferences),
-            ("identities", "identity", context.identities),
-        )
+        f"{page.total - end} of {page.total} {name} left out; go on at offset {end} of "
+        f"search_memories({_recipe(arguments, kind)})"
+        for name, kind, page in pages
         if (end := page.offset + len(page.items)) < page.total
     ]
+
+
+def _recipe(arguments: PrimingQuery, kind: MemoryType) -> str:
+    query = arguments.of_type(kind).model_dump(
+        include={"memory_type", "status", "tag", "q", "sort"}, exclude_none=True
+    )
+    return ", ".join(
+        f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in query.items()
+    )
 
 
 _TOOLS = [

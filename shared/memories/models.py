@@ -101,6 +101,16 @@ Tags = Annotated[
 MemoryType = Literal["preference", "fact", "identity", "event"]
 Status = Literal["active", "invalid", "deleted"]
 EditableStatus = Literal["active", "invalid"]
+Kind = Annotated[
+    MemoryType,
+    Field(
+        description="What it is: a preference (likes, ways of working), an identity (who they "
+        "are), an event (what happened, with its date), or a fact"
+    ),
+]
+Standing = Annotated[
+    EditableStatus, Field(description="Whether it holds: invalid for what turned out wrong")
+]
 Sort = Literal["id", "created_at", "updated_at", "last_accessed_at"]
 MemoryId = Annotated[int, Field(ge=1, le=MAX_ID), BeforeValidator(_digits)]
 FilterText = Annotated[
@@ -136,8 +146,8 @@ class MemoryDraft(_Input):
 
     content: Content
     tags: Tags
-    memory_type: MemoryType = "fact"
-    status: EditableStatus = "active"
+    memory_type: Kind = "fact"
+    status: Standing = "active"
 
 
 class MemoryPatch(_Input):
@@ -145,8 +155,8 @@ class MemoryPatch(_Input):
 
     content: Omittable[Content] = None
     tags: Omittable[Tags] = None
-    memory_type: Omittable[MemoryType] = None
-    status: Omittable[EditableStatus] = None
+    memory_type: Omittable[Kind] = None
+    status: Omittable[Standing] = None
 
     def changes(self) -> dict[str, Any]:
         """Return the fields that were sent, by name."""
