@@ -13,18 +13,36 @@ CREATE_TABLE ?=
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: serve test e2e check format clean
+# The container of the MCP server. Docker counts only if its engine answers. The target `lambda` has
+# the adapter for Lambda, `container` has not. PIP_CONFIG is a file that sets pip up for the build.
+ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || command -v podman || command -v buildah)
+IMAGE ?= memories-mcp
+TARGET ?= container
+PIP_CONFIG ?=
+BUILD_OPTIONS ?=
+comma := ,
+
+.PHONY: serve test e2e image image-test check format clean
 
 serve: .venv/serve-$(STORE).stamp  ## Run the service on this machine
 	@$(BIN)/memories serve --host $(HOST) --port $(PORT) --data "$(DATA)" --store $(STORE) \
 		--table "$(TABLE)" --endpoint-url "$(ENDPOINT_URL)" $(if $(CREATE_TABLE),--create-table)
 
 test: .venv/dev.stamp  ## Run every test, the deployment to an emulator included
-	$(BIN)/python -m pytest -m "not e2e" --numprocesses auto
+	$(BIN)/python -m pytest -m "not e2e and not image" --numprocesses auto
 	$(BIN)/python -m pytest -m e2e
 
 e2e: .venv/dev.stamp  ## Deploy the template to an emulator of AWS, and use what comes up
 	$(BIN)/python -m pytest -m e2e
+
+image:  ## Build the container of the MCP server
+	@test -n "$(ENGINE)" || { echo "make image needs docker, podman or buildah" >&2; exit 1; }
+	$(ENGINE) build $(if $(findstring docker,$(ENGINE)),,--format=docker) \
+		--file=functions/mcp_server/Dockerfile --target=$(TARGET) --tag=$(IMAGE) \
+		$(if $(PIP_CONFIG),--secret=id=pip$(comma)src=$(PIP_CONFIG)) $(BUILD_OPTIONS) .
+
+image-test: .venv/dev.stamp  ## Build the container and drive the server in it; needs root
+	$(BIN)/python -m pytest -m image
 
 check: .venv/dev.stamp  ## Lint, formatting and types
 	$(BIN)/ruff check .

@@ -2,14 +2,16 @@
 
 import base64
 import json
+import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import unquote
 
 import httpx
+from starlette.types import ASGIApp
 
 from http_api.app import Handler
 from local.server import application, listen, server_for, url_of
@@ -106,8 +108,15 @@ class Switchboard:
 @contextmanager
 def serving(service: MemoryService, settings: Settings = SETTINGS) -> Iterator[str]:
     """Run the one-machine server over ``service`` in a thread, and yield its address."""
+    with serving_app(lambda listener: application(service, settings, listener)) as url:
+        yield url
+
+
+@contextmanager
+def serving_app(build: Callable[[socket.socket], ASGIApp]) -> Iterator[str]:
+    """Run the application for a listener in a thread, and yield its address."""
     with listen("127.0.0.1", 0) as listener:
-        server = server_for(application(service, settings, listener))
+        server = server_for(build(listener))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

@@ -1,6 +1,5 @@
 """The one-machine server: a socket, the gateway behind it, and a clean stop."""
 
-import ipaddress
 import socket
 from collections.abc import Callable
 
@@ -13,6 +12,7 @@ from local.identity import AGENT, AGENT_HEADER, decoded, principal_for
 from mcp_server.http import PATH as MCP_PATH
 from mcp_server.http import build_app
 from mcp_server.server import Context, build_server, right_here
+from memories.addresses import is_loopback
 from memories.config import Settings
 from memories.principal import Principal
 from memories.service import MemoryService
@@ -64,15 +64,6 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         raise CannotServe(f"cannot listen on {host} port {port}: {error}") from error
     return listener
-
-
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def url_of(listener: socket.socket) -> str:

@@ -8,6 +8,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 PATH = "/mcp"
@@ -25,12 +26,17 @@ _HEADERS = [
 
 
 def build_app(
-    server: Server[Any], allowed_hosts: Sequence[str], allowed_origins: Sequence[str] = ()
+    server: Server[Any],
+    allowed_hosts: Sequence[str],
+    allowed_origins: Sequence[str] = (),
+    guards: Sequence[Middleware] = (),
+    routes: Sequence[Route] = (),
 ) -> ASGIApp:
     """Return the application, which answers at ``/mcp`` and keeps no state between requests.
 
     ``allowed_hosts`` are the names that it may be called by, with ``:*`` for any port. A browser
-    page may call it only from one of ``allowed_origins``. The lifespan must be run.
+    page may call it only from one of ``allowed_origins``. Requests pass the ``guards`` in order;
+    ``routes`` are what it answers beside ``/mcp``. The lifespan must be run.
     """
     app = server.streamable_http_app(
         streamable_http_path=PATH,
@@ -40,16 +46,18 @@ def build_app(
         transport_security=TransportSecuritySettings(
             allowed_hosts=list(allowed_hosts), allowed_origins=list(allowed_origins)
         ),
+        custom_starlette_routes=list(routes),
     )
     app.user_middleware[:0] = [
         Middleware(
             CORSMiddleware,
             allow_origins=list(allowed_origins),
-            allow_methods=["POST"],
+            allow_methods=["GET", "POST"] if routes else ["POST"],
             allow_headers=_HEADERS,
             expose_headers=["www-authenticate"],
         ),
         Middleware(_OnlyPost),
+        *guards,
     ]
     return app
 

@@ -23,7 +23,7 @@ from memories.models import (
     PrimedContext,
     PrimingQuery,
 )
-from memories.principal import Principal
+from memories.principal import READ, WRITE, Principal
 from memories.service import MemoryService
 
 TheId = Annotated[MemoryId, Field(description="The memory's id")]
@@ -102,6 +102,8 @@ class Tool:
     description: str
     arguments: type[BaseModel]
     result: type[BaseModel]
+    # What a token must allow, to be told before the call. The service itself checks it again.
+    scope: str
     run: Callable[[MemoryService, Principal, Any], BaseModel]
     # What to tell a model beside the result.
     remarks: Callable[[Any, Any], list[str]] = lambda arguments, result: []
@@ -197,6 +199,7 @@ _TOOLS = [
         "marked as used.",
         arguments=PrimeMemoryContext,
         result=PrimedContext,
+        scope=READ,
         run=_prime,
         remarks=_left_out,
     ),
@@ -208,6 +211,7 @@ _TOOLS = [
         "with a larger `offset`. What is returned is marked as used, so search narrowly.",
         arguments=SearchMemories,
         result=Page,
+        scope=READ,
         run=_search,
     ),
     Tool(
@@ -218,6 +222,7 @@ _TOOLS = [
         "makes sense alone.",
         arguments=RecordMemory,
         result=Memory,
+        scope=WRITE,
         run=_record,
     ),
     Tool(
@@ -227,6 +232,7 @@ _TOOLS = [
         "recorded, or none.",
         arguments=RecordMemories,
         result=Recorded,
+        scope=WRITE,
         run=_record_all,
     ),
     Tool(
@@ -235,6 +241,7 @@ _TOOLS = [
         description="Return one memory by its id. It is marked as used.",
         arguments=InspectMemoryInFull,
         result=Memory,
+        scope=READ,
         run=_inspect,
     ),
     Tool(
@@ -244,6 +251,7 @@ _TOOLS = [
         "the whole list. Set `status` to invalid for what turned out wrong.",
         arguments=ReviseMemory,
         result=Memory,
+        scope=WRITE,
         run=_revise,
         destructive=True,
         idempotent=True,
@@ -256,6 +264,7 @@ _TOOLS = [
         "`shared_with_agents` replaces the whole list, and counts where the memory is not public.",
         arguments=ShareMemory,
         result=Permissions,
+        scope=WRITE,
         run=_share,
         destructive=True,
         idempotent=True,
@@ -267,6 +276,7 @@ _TOOLS = [
         "turned out wrong but is worth knowing, revise its status to invalid instead.",
         arguments=RetireMemory,
         result=Memory,
+        scope=WRITE,
         run=_retire,
         destructive=True,
         idempotent=True,

@@ -38,6 +38,17 @@ class Settings:
     origins: tuple[str, ...] = ()
     # The agent that a host starts over standard input and output.
     agent: str = "local"
+    # The remote MCP server: the address that clients know it by, without the path, and the names
+    # that it may be called by, where they are not that address's alone, apart by white space.
+    public_url: str = ""
+    allowed_hosts: tuple[str, ...] = ()
+    # Whose tokens it takes: the issuer, and where its keys are if it has no openid-configuration.
+    issuer: str = ""
+    jwks_url: str = ""
+    # The accepted audiences, apart by white space; and the accepted clients of an issuer whose
+    # tokens have no audience, as Cognito's access tokens do.
+    audience: tuple[str, ...] = ()
+    clients: tuple[str, ...] = ()
     # The claims of a verified token that name the user and the agent.
     user_claim: str = "sub"
     agent_claim: str = "client_id"

@@ -10,8 +10,8 @@ from doors import HttpDoor
 from e2e import emulator as emulators
 from e2e.deployment import Project, Stack
 from e2e.emulator import Emulator
-from e2e.issuer import AUDIENCE, Issuer, issuing
 from e2e.tools import Tools, installed
+from issuer import AUDIENCE, Issuer, issuing
 from template import template
 
 

@@ -9,7 +9,7 @@ from openapi_spec_validator import validate
 from doors import HttpDoor, Refused, draft, ids, pages
 from e2e.deployment import Stack
 from e2e.emulator import eventually
-from e2e.issuer import Issuer
+from issuer import Issuer
 from memories.principal import READ, WRITE
 
 pytestmark = pytest.mark.e2e

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from e2e.deployment import Stack
-from e2e.issuer import Issuer, new_key, signed, unsigned
+from issuer import Issuer, new_key, signed, unsigned
 
 pytestmark = pytest.mark.e2e
 

@@ -12,7 +12,7 @@ MODULES = sorted([*ROOT.glob("shared/memories/**/*.py"), *ROOT.glob("functions/*
 # Within memories, a module imports only from the lines above it.
 LAYERS = [
     {"memories"},
-    {"memories.text", "memories.errors"},
+    {"memories.text", "memories.errors", "memories.addresses"},
     {"memories.principal", "memories.config", "memories.validation", "memories.grants"},
     {"memories.fields"},
     {"memories.models"},
@@ -34,7 +34,16 @@ LAYERS = [
 OUTSIDE = {
     "memories": {"pydantic", "pydantic_core"},
     "http_api": {"aws_lambda_powertools", "pydantic"},
-    "mcp_server": {"anyio", "mcp", "mcp_types", "pydantic", "starlette"},
+    "mcp_server": {
+        "anyio",
+        "httpx2",
+        "jwt",
+        "mcp",
+        "mcp_types",
+        "pydantic",
+        "starlette",
+        "uvicorn",
+    },
     "local": {"moto", "starlette", "uvicorn", "yaml"},
 }
 # Who may speak to AWS, besides.

@@ -39,11 +39,17 @@ def test_the_table_bills_by_request_expires_and_streams() -> None:
     assert table["StreamSpecification"] == {"StreamViewType": "NEW_AND_OLD_IMAGES"}
 
 
-def test_only_health_is_open() -> None:
+def test_only_health_and_mcp_are_open() -> None:
     routes = of_type("AWS::ApiGatewayV2::Route").values()
-    open_routes = [route["RouteKey"] for route in routes if route["AuthorizationType"] != "JWT"]
-    assert open_routes == ["GET /health"]
-    assert all("AuthorizerId" in route for route in routes if route["RouteKey"] != "GET /health")
+    open_routes = {route["RouteKey"] for route in routes if route["AuthorizationType"] != "JWT"}
+    assert open_routes == {"GET /health"} | {
+        # What is behind these verifies tokens itself, or tells where to get one.
+        "POST /mcp",
+        "GET /mcp",
+        "GET /.well-known/oauth-protected-resource",
+        "GET /.well-known/oauth-protected-resource/mcp",
+    }
+    assert all("AuthorizerId" in route for route in routes if route["RouteKey"] not in open_routes)
 
 
 def test_every_operation_has_a_route_and_no_route_takes_a_preflight() -> None:
@@ -79,7 +85,8 @@ def test_every_log_is_kept_for_a_while_only() -> None:
     groups = of_type("AWS::Logs::LogGroup")
     assert groups
     assert all(group["RetentionInDays"] == {"Ref": "LogRetentionDays"} for group in groups.values())
-    for function in of_type("AWS::Serverless::Function").values():
+    for name in ("HttpFunction", "McpFunction"):
+        function = RESOURCES[name]["Properties"]
         assert function["LoggingConfig"]["LogGroup"]["Ref"] in groups
 
 
@@ -100,8 +107,29 @@ def test_no_resource_has_a_name_of_its_own() -> None:
         assert resource["Type"] == "AWS::Lambda::Permission" or not named, name
 
 
-def test_the_function_is_given_settings_that_there_are() -> None:
-    variables = RESOURCES["HttpFunction"]["Properties"]["Environment"]["Variables"]
+def test_there_is_an_mcp_server_only_if_there_is_an_image_of_it() -> None:
+    assert PARAMETERS["McpImage"]["Default"] == ""
+    ours = {name: resource for name, resource in RESOURCES.items() if name.startswith("Mcp")}
+    assert all(resource["Condition"] == "ServesMcp" for resource in ours.values())
+    function = ours["McpFunction"]
+    assert function["Properties"]["Code"] == {"ImageUri": {"Ref": "McpImage"}}
+    # With it, a build of the template would build the image.
+    assert "Metadata" not in function
+
+
+def test_both_functions_may_do_the_same_with_the_table() -> None:
+    def records(role: str) -> dict[str, Any]:
+        policies = RESOURCES[role]["Properties"]["Policies"]
+        (found,) = (each for each in policies if each.get("PolicyName") == "records")
+        assert isinstance(found, dict)
+        return found
+
+    assert records("McpRole") == records("HttpRole")
+
+
+@pytest.mark.parametrize("function", ["HttpFunction", "McpFunction"])
+def test_a_function_is_given_settings_that_there_are(function: str) -> None:
+    variables = RESOURCES[function]["Properties"]["Environment"]["Variables"]
     ours = {name for name in variables if name.startswith(PREFIX)}
     assert ours <= {PREFIX + field.name.upper() for field in dataclasses.fields(Settings)}
     assert {"MEMORIES_STORE", "MEMORIES_TABLE"} <= ours

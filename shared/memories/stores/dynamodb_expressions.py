@@ -61,9 +61,12 @@ def made_by(agent_id: str) -> Condition:
 def not_counted(token: Item) -> Condition:
     """The answer to an earlier attempt was lost: the reading is one all the same.
 
-    It also holds before the first reading, when there is no token at all.
+    Before the first reading there is no token at all.
     """
-    return Condition("#read_token <> :read_token", {":read_token": token["read_token"]})
+    return Condition(
+        "(attribute_not_exists(#read_token) OR #read_token <> :read_token)",
+        {":read_token": token["read_token"]},
+    )
 
 
 def memories_of(user_id: str) -> Condition:

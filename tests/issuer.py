@@ -1,4 +1,4 @@
-"""A token issuer on this machine, with a key that is made anew in every run."""
+"""A token issuer on this machine, with keys that are made anew in every run."""
 
 import base64
 import json
@@ -19,11 +19,23 @@ KEY_ID = "run"
 
 
 class Issuer:
-    """Signs tokens, and publishes the key to verify them with."""
+    """Signs tokens, and publishes the keys to verify them with."""
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._key = new_key()
+        # What it answers, by path, to those it answers at all.
+        self.documents: dict[str, object] = {
+            "/.well-known/openid-configuration": {"issuer": url, "jwks_uri": f"{url}/keys"},
+        }
+        self.answering = True
+        self.requests: list[str] = []
+        self.rotate(KEY_ID)
+
+    def rotate(self, key_id: str) -> None:
+        """Sign with a new key from now on, and publish no other."""
+        self.key_id = key_id
+        self.key = new_key()
+        self.documents["/keys"] = {"keys": [published(key_id, self.key)]}
 
     def token(
         self,
@@ -33,7 +45,8 @@ class Issuer:
         changed: Mapping[str, object] | None = None,
     ) -> str:
         """Return a token that is good for some minutes, but for the claims that are changed."""
-        return signed(self._key, self.claims(user, agent, scope) | dict(changed or {}))
+        claims = self.claims(user, agent, scope) | dict(changed or {})
+        return signed(self.key, claims, self.key_id)
 
     def claims(self, user: str, agent: str, scope: str = f"{READ} {WRITE}") -> dict[str, object]:
         now = int(time.time())
@@ -47,52 +60,36 @@ class Issuer:
             "exp": now + 600,
         }
 
-    def documents(self) -> dict[str, object]:
-        """Return what is published, by path."""
-        numbers = self._key.public_key().public_numbers()
-        key = {
-            "kty": "RSA",
-            "use": "sig",
-            "alg": "RS256",
-            "kid": KEY_ID,
-            "n": _encoded(numbers.n.to_bytes(256, "big")),
-            "e": _encoded(numbers.e.to_bytes(3, "big")),
-        }
-        return {
-            "/.well-known/openid-configuration": {
-                "issuer": self.url,
-                "jwks_uri": f"{self.url}/keys",
-            },
-            "/keys": {"keys": [key]},
-        }
+    def answer(self, path: str) -> bytes | None:
+        self.requests.append(path)
+        document = self.documents.get(path) if self.answering else None
+        return None if document is None else json.dumps(document).encode()
 
 
 def new_key() -> rsa.RSAPrivateKey:
     return rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 
-def signed(key: rsa.RSAPrivateKey, claims: Mapping[str, object]) -> str:
-    """Return a token that says it is signed with the issuer's key, whichever ``key`` is."""
-    content = _content({"alg": "RS256", "typ": "JWT", "kid": KEY_ID}, claims)
+def signed(key: rsa.RSAPrivateKey, claims: Mapping[str, object], key_id: str = KEY_ID) -> str:
+    """Return a token that says it is signed with an issuer's key, whichever ``key`` is."""
+    content = content_of({"alg": "RS256", "typ": "JWT", "kid": key_id}, claims)
     signature = key.sign(content.encode(), padding.PKCS1v15(), hashes.SHA256())
-    return f"{content}.{_encoded(signature)}"
+    return f"{content}.{encoded(signature)}"
 
 
 def unsigned(claims: Mapping[str, object]) -> str:
     """Return a token that says it needs no signature."""
-    return _content({"alg": "none", "typ": "JWT", "kid": KEY_ID}, claims) + "."
+    return content_of({"alg": "none", "typ": "JWT", "kid": KEY_ID}, claims) + "."
 
 
 @contextmanager
 def issuing() -> Iterator[Issuer]:
     """Serve an issuer on loopback."""
-    documents: dict[str, object] = {}
 
     class Documents(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            document = documents.get(self.path)
-            body = json.dumps(document).encode()
-            self.send_response(200 if document else 404)
+            body = issuer.answer(self.path) or b""
+            self.send_response(200 if body else 500)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -103,8 +100,7 @@ def issuing() -> Iterator[Issuer]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Documents) as server:
         issuer = Issuer(f"http://127.0.0.1:{server.server_address[1]}")
-        documents |= issuer.documents()
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=[0.01])
         thread.start()
         try:
             yield issuer
@@ -113,9 +109,21 @@ def issuing() -> Iterator[Issuer]:
             thread.join()
 
 
-def _content(header: Mapping[str, object], claims: Mapping[str, object]) -> str:
-    return ".".join(_encoded(json.dumps(part).encode()) for part in (header, claims))
+def published(key_id: str, key: rsa.RSAPrivateKey) -> dict[str, str]:
+    numbers = key.public_key().public_numbers()
+    return {
+        "kty": "RSA",
+        "use": "sig",
+        "alg": "RS256",
+        "kid": key_id,
+        "n": encoded(numbers.n.to_bytes(256, "big")),
+        "e": encoded(numbers.e.to_bytes(3, "big")),
+    }
 
 
-def _encoded(content: bytes) -> str:
+def content_of(header: Mapping[str, object], claims: Mapping[str, object]) -> str:
+    return ".".join(encoded(json.dumps(part).encode()) for part in (header, claims))
+
+
+def encoded(content: bytes) -> str:
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode()

@@ -1,0 +1,62 @@
+"""The container's program: the remote server, by the settings in the environment."""
+
+import os
+import signal
+import socket
+import sys
+from collections.abc import Mapping
+
+import uvicorn
+
+from mcp_server.metadata import resource_of
+from mcp_server.remote import build_remote, build_verifier
+from memories.bootstrap import build_store
+from memories.config import InvalidSetting, Settings
+from memories.service import MemoryService
+from memories.stores.sqlite_file import UnusableDataFile
+
+# A request in work is given this long to finish when the server is told to stop, in seconds.
+STOP_TIMEOUT = 5
+
+
+def main(environment: Mapping[str, str] = os.environ) -> int:
+    """Serve until told to stop, and return the exit code: 0 stopped, 1 could not serve."""
+    try:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C
+        serve(Settings.from_environment(environment))
+    except (InvalidSetting, OSError, OverflowError, UnusableDataFile) as error:
+        print(f"memories: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        pass  # It was told to stop, and has stopped.
+    return 0
+
+
+def serve(settings: Settings) -> None:
+    """Serve until interrupted. Raises InvalidSetting, OSError, OverflowError, UnusableDataFile."""
+    verifier = build_verifier(settings)
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    store = build_store(settings)
+    try:
+        with socket.create_server(
+            (settings.host, settings.port), family=family, backlog=2048
+        ) as listener:
+            app = build_remote(MemoryService(store), verifier, settings)
+            config = uvicorn.Config(
+                app,
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                timeout_graceful_shutdown=STOP_TIMEOUT,
+                lifespan="on",
+                ws="none",
+            )
+            host, port, *_ = listener.getsockname()
+            print(f"memories serves {resource_of(settings)} on {host} port {port}", flush=True)
+            uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        store.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
