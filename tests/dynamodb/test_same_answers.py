@@ -22,7 +22,14 @@ from clock import Clock
 from dynamodb.moto_table import QuickMoto, new_table
 from memories.errors import DomainError, VersionMismatch
 from memories.fields import Sort
-from memories.models import MemoryDraft, MemoryPatch, MemoryQuery, Page, PrimingQuery
+from memories.models import (
+    MemoryDraft,
+    MemoryPatch,
+    MemoryQuery,
+    Page,
+    PermissionsPatch,
+    PrimingQuery,
+)
 from memories.principal import SCOPES, Principal
 from memories.service import MemoryService
 from memories.stores.dynamodb import DynamoDBStore
@@ -32,7 +39,9 @@ from memories.stores.sqlite import SqliteStore
 # the normal form of a text could trip over.
 WORDS = ["tea", "TEA", "Zo\u00eb", "zoe\u0308", "Stra\u00dfe", "STRASSE", "50%", "a_b", "it's?"]
 TAGS = ["tea", "Tea", "tea,milk", "Zo\u00eb", "Zoe\u0308"]
-ANN, NOT_ANN = (Principal(name, "agent", frozenset(SCOPES)) for name in ("ann", "ann#1"))
+AGENTS = ["agent", "Agent", "agent#2"]
+ANNS = [Principal("ann", agent, frozenset(SCOPES)) for agent in AGENTS]
+ANN, NOT_ANN = ANNS[0], Principal("ann#1", "agent", frozenset(SCOPES))
 
 contents = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
 tags = st.lists(st.sampled_from(TAGS), min_size=1, max_size=3, unique=True)
@@ -43,12 +52,28 @@ SORTS: st.SearchStrategy[Sort] = st.sampled_from(
 )
 versions = st.sampled_from([None, None, 1, 2])
 
-drafts = st.builds(MemoryDraft, content=contents, tags=tags, memory_type=types, status=editable)
+GRANTS: dict[str, st.SearchStrategy[Any]] = {
+    "is_public": st.booleans(),
+    "read_only": st.booleans(),
+    "shared_with_agents": st.lists(st.sampled_from(AGENTS), max_size=2, unique=True),
+}
+grants = st.fixed_dictionaries({}, optional=GRANTS)
+drafts = st.builds(
+    lambda granted, **fields: MemoryDraft(**fields, **granted),
+    grants,
+    content=contents,
+    tags=tags,
+    memory_type=types,
+    status=editable,
+)
+anns = st.sampled_from(ANNS)
 EDITABLE: dict[str, st.SearchStrategy[Any]] = {
     "content": contents,
     "tags": tags,
     "memory_type": types,
     "status": editable,
+    "importance": st.integers(0, 10),
+    "category": st.sampled_from(["drinks", "places"]),
 }
 patches = st.fixed_dictionaries({}, optional=EDITABLE).map(lambda sent: MemoryPatch(**sent))
 
@@ -118,9 +143,9 @@ class SameAnswers(RuleBasedStateMachine):
     def time_passes(self, seconds: float) -> None:
         self._clock.advance(seconds)
 
-    @rule(target=memories, draft=drafts)
-    def record(self, draft: MemoryDraft) -> int:
-        memory_id: int = self.same(lambda service: service.record(ANN, draft)).id
+    @rule(target=memories, draft=drafts, principal=anns)
+    def record(self, draft: MemoryDraft, principal: Principal) -> int:
+        memory_id: int = self.same(lambda service: service.record(principal, draft)).id
         return memory_id
 
     @rule(target=memories, batch=st.lists(drafts, min_size=2, max_size=3))
@@ -132,19 +157,27 @@ class SameAnswers(RuleBasedStateMachine):
     def another_records(self, draft: MemoryDraft) -> None:
         self.same(lambda service: service.record(NOT_ANN, draft))
 
-    @rule(memory_id=memories, patch=patches, version=versions)
-    def revise(self, memory_id: int, patch: MemoryPatch, version: int | None) -> None:
-        self.same(lambda service: service.revise(ANN, memory_id, patch, version))
+    @rule(memory_id=memories, patch=patches, version=versions, principal=anns)
+    def revise(
+        self, memory_id: int, patch: MemoryPatch, version: int | None, principal: Principal
+    ) -> None:
+        self.same(lambda service: service.revise(principal, memory_id, patch, version))
 
-    @rule(memory_id=memories, version=versions)
-    def retire(self, memory_id: int, version: int | None) -> None:
-        self.same(lambda service: service.retire(ANN, memory_id, version))
+    @rule(memory_id=memories, version=versions, principal=anns)
+    def retire(self, memory_id: int, version: int | None, principal: Principal) -> None:
+        self.same(lambda service: service.retire(principal, memory_id, version))
 
-    @rule(memory_id=memories, principal=st.sampled_from([ANN, NOT_ANN]))
-    def inspect(self, memory_id: int, principal: Principal) -> None:
-        self.same(lambda service: service.inspect(principal, memory_id))
+    @rule(memory_id=memories, sent=grants, principal=anns)
+    def share(self, memory_id: int, sent: dict[str, Any], principal: Principal) -> None:
+        patch = PermissionsPatch(**sent)
+        self.same(lambda service: service.share(principal, memory_id, patch))
+        self.same(lambda service: service.permissions(principal, memory_id))
 
-    @rule(query=queries(), principal=st.sampled_from([ANN, ANN, NOT_ANN]))
+    @rule(memory_id=memories, principal=st.sampled_from([*ANNS, NOT_ANN]), full=st.booleans())
+    def inspect(self, memory_id: int, principal: Principal, full: bool) -> None:
+        self.same(lambda service: service.inspect(principal, memory_id, full))
+
+    @rule(query=queries(), principal=st.sampled_from([*ANNS, NOT_ANN]))
     def search(self, query: MemoryQuery, principal: Principal) -> None:
         self.page(principal, query)
 
@@ -160,7 +193,7 @@ class SameAnswers(RuleBasedStateMachine):
         self.same(lambda service: service.prime(ANN, query))
 
     def page(self, principal: Principal, query: MemoryQuery) -> Page:
-        page = self.same(lambda service: service.search(principal, query))
+        page = self.same(lambda service: service.search(principal, query, full=True))
         assert isinstance(page, Page)
         return page
 

@@ -7,6 +7,7 @@ import httpx2
 from anyio.from_thread import BlockingPortal
 
 from issuer import Issuer
+from memories.principal import Principal
 from memories.stores.port import Store
 from remote.server import Remote
 
@@ -69,7 +70,7 @@ def test_no_answer_of_two_thousand_concurrent_calls_crosses(
     portal.call(everyone)
 
     for (user, memory_id), (content, agent) in recorded.items():
-        record = store.get(user, memory_id)
+        record = store.get(Principal(user, agent, frozenset()), memory_id)
         assert record
         assert (record.content, record.agent_id) == (content, agent)
 
