@@ -1,14 +1,14 @@
 # Everything sets itself up: a virtual environment in .venv, pinned by constraints.txt.
-PYTHON ?= python3
-HOST ?= 127.0.0.1
-PORT ?= 8000
-DATA ?= memories.db
+PYTHON = python3
+HOST = 127.0.0.1
+PORT = 8000
+DATA = memories.db
 # Where the memories are: sqlite, dynamodb (with ENDPOINT_URL and TABLE), or moto, to try it.
-STORE ?= sqlite
-TABLE ?= memories
-ENDPOINT_URL ?=
+STORE = sqlite
+TABLE = memories
+ENDPOINT_URL =
 # Set to 1 to make a missing table.
-CREATE_TABLE ?=
+CREATE_TABLE =
 
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
@@ -16,8 +16,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 # The container of the MCP server. Docker counts only if its engine answers. The target `lambda` has
 # the adapter for Lambda, `container` has not. PIP_CONFIG is a file that sets pip up for the build.
 ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || command -v podman || command -v buildah)
-IMAGE ?= memories-mcp
-TARGET ?= container
+IMAGE = memories-mcp
+TARGET = container
 PIP_CONFIG ?=
 BUILD_OPTIONS ?=
 comma := ,

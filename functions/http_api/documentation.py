@@ -97,7 +97,9 @@ def _page() -> str:
         oauth2_config=None,
     )
     # The page names the document that it shows, by an address that is not one of ours.
-    return page.replace('"?format=json"', '"/../openapi.json"')
+    return page.replace(
+        'currentUrl.pathname + "?format=json"', 'new URL("openapi.json", currentUrl).pathname'
+    )
 
 
 class _Document:
@@ -175,7 +177,10 @@ class _Document:
         if operation.query is not None:
             query = operation.query.model_json_schema()
             for name, schema in query["properties"].items():
-                parameters.append({"name": name, "in": "query", "schema": schema})
+                description = schema.pop("description", "")
+                parameters.append(
+                    {"name": name, "in": "query", "description": description, "schema": schema}
+                )
         if operation.precondition:
             parameters.append(
                 _header("If-Match", 'Only if the memory is at this version, like `"3"`')

@@ -5,6 +5,7 @@ Neither ever holds content, a query, a path as it was sent, a token, or who was 
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
@@ -34,6 +35,8 @@ _COUNTED: Mapping[str, tuple[str, Callable[[Any], int]]] = {
 
 _CONFLICTS = {409, 412}
 
+_LIBRARIES = ("aws_lambda_powertools", "boto3", "botocore", "urllib3")
+
 # How DynamoDB says that it is asked too much.
 _THROTTLED = {
     "ProvisionedThroughputExceededException",
@@ -48,6 +51,9 @@ class Observer:
     def __init__(self, settings: Settings, function_name: str) -> None:
         """Log at the settings' level; ``function_name`` tells one deployment from another."""
         self._tracing = settings.tracing
+        for library in _LIBRARIES:
+            # At DEBUG they would write requests whole, with all that a person stored.
+            logging.getLogger(library).setLevel(logging.INFO)
         self._logger = Logger(
             service=_LOGGER,
             level=settings.log_level,

@@ -6,8 +6,9 @@ is what runs in the cloud. The gateway is also the authorizer: on loopback the u
 
 import base64
 import json
+import re
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -17,10 +18,14 @@ from starlette.types import Receive, Scope, Send
 
 from http_api.app import Handler, stamped
 from http_api.errors import JSON, MAX_BODY, PayloadTooLarge
-from local.identity import AGENT, AGENT_HEADER, claims_of, decoded
+from local.identity import agent_in, claims_of, decoded, principal_for
+from memories.errors import Unauthenticated
 
-_FOREIGN_HOST = "This server answers only to localhost, 127.0.0.1 and [::1]"
-_LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
+_LOOPBACK = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?")
+
+
+class _Foreign(Exception):
+    """The request comes from a page, or by a name, that is not this machine's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,33 +41,45 @@ class _Context:
 class Gateway:
     """ASGI application over a Lambda handler, which it calls for one request at a time."""
 
-    def __init__(self, handler: Handler) -> None:
+    def __init__(self, handler: Handler, origins: Sequence[str] = ()) -> None:
+        """``origins`` are those of the web pages that may call, besides this machine's own."""
         self._handler = handler
+        self._origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = _headers(scope["headers"])
-        if not _is_loopback(headers.get("host", "")):
-            answer = _refused(403, _FOREIGN_HOST, headers)
+        try:
+            self._check(headers)
+            principal_for(agent_in(scope["headers"]))
+            body = await _read(receive, headers)
+        except _Foreign as error:
+            answer = _refused(403, str(error), headers)
+        except Unauthenticated as error:
+            answer = _refused(401, str(error), headers)
+        except PayloadTooLarge as error:
+            answer = _refused(413, str(error), headers)
         else:
-            try:
-                body = await _read(receive, headers)
-            except PayloadTooLarge as error:
-                answer = _refused(413, str(error), headers)
-            else:
-                answer = self._invoke(_event(scope, headers, body))
+            answer = self._invoke(_event(scope, headers, body))
         await _reply(send, answer)
+
+    def _check(self, headers: Mapping[str, str]) -> None:
+        # A page in a browser can point a name of its own at 127.0.0.1, but cannot hide that name.
+        if not _LOOPBACK.fullmatch(headers.get("host", "").lower()):
+            raise _Foreign("This server answers only to localhost, 127.0.0.1 and [::1]")
+        # Nor can it hide that it is a page from elsewhere, even where it may not read the answer.
+        origin = headers.get("origin", "")
+        named = origin.lower().removeprefix("https://").removeprefix("http://")
+        elsewhere = headers.get("sec-fetch-site") == "cross-site"
+        if origin not in self._origins and (
+            elsewhere or (origin and not _LOOPBACK.fullmatch(named))
+        ):
+            raise _Foreign("This server answers no web page from elsewhere; see MEMORIES_ORIGINS")
 
     def _invoke(self, event: dict[str, Any]) -> dict[str, Any]:
         # Called right here, not from a thread: the resolver in the handler keeps the event in its
         # class, so requests take turns anyway, and handing each to a thread and back costs as
         # much as answering it.
         return self._handler(event, _Context(event["requestContext"]["requestId"]))
-
-
-def _is_loopback(host: str) -> bool:
-    # A page in a browser can point a name of its own at 127.0.0.1, but cannot hide that name.
-    name = host if host.endswith("]") else host.rpartition(":")[0] or host
-    return name.lower() in _LOOPBACK_NAMES
 
 
 def _headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
@@ -91,7 +108,7 @@ async def _read(receive: Receive, headers: Mapping[str, str]) -> bytes:
 def _event(scope: Scope, headers: dict[str, str], body: bytes) -> dict[str, Any]:
     now = datetime.now(UTC)
     client = scope.get("client") or ("127.0.0.1", 0)
-    agent_id = headers.get(AGENT_HEADER, AGENT)
+    agent_id = agent_in(scope["headers"])
     event: dict[str, Any] = {
         "version": "2.0",
         "routeKey": "$default",

@@ -1,6 +1,9 @@
 """Who asks on one machine: its user, through an agent that names itself."""
 
-from memories.principal import SCOPES, Principal, principal_of
+from collections.abc import Iterable
+
+from memories.errors import Unauthenticated
+from memories.principal import MAX_NAME_LENGTH, SCOPES, Principal, principal_of
 
 USER = "local"
 AGENT = "local"
@@ -20,6 +23,18 @@ def claims_of(agent_id: str) -> dict[str, str]:
     return {"sub": USER, "client_id": agent_id, "scope": " ".join(SCOPES)}
 
 
+def agent_in(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """Return the agent that the raw headers name. A repeated header is one, as HTTP has it."""
+    named = [decoded(value) for name, value in headers if name.lower() == AGENT_HEADER.encode()]
+    return ",".join(named) if named else AGENT
+
+
 def principal_for(agent_id: str) -> Principal:
     """Return the principal. Raises Unauthenticated for a name that is none."""
-    return principal_of(claims_of(agent_id))
+    try:
+        return principal_of(claims_of(agent_id))
+    except Unauthenticated:
+        raise Unauthenticated(
+            f"an agent's name, in X-Agent-Id or --agent, is text of 1 to {MAX_NAME_LENGTH} "
+            "characters and not blank"
+        ) from None

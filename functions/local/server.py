@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from http_api.app import build_handler
 from local.gateway import Gateway
-from local.identity import AGENT, AGENT_HEADER, decoded, principal_for
+from local.identity import agent_in, principal_for
 from mcp_server.http import PATH as MCP_PATH
 from mcp_server.http import build_app
 from mcp_server.server import Context, build_server, right_here
@@ -62,7 +62,10 @@ def listen(host: str, port: int) -> socket.socket:
         listener.bind(address)
         listener.listen(2048)
     except (OSError, OverflowError) as error:
-        raise CannotServe(f"cannot listen on {host} port {port}: {error}") from error
+        raise CannotServe(
+            f"cannot listen on {host} port {port}: {error}. "
+            "Choose another with --port (with make: PORT=9000)"
+        ) from error
     return listener
 
 
@@ -76,7 +79,7 @@ def application(service: MemoryService, settings: Settings, listener: socket.soc
     port = listener.getsockname()[1]
     origins = [*(f"http://{name}:{port}" for name in _NAMES), *settings.origins]
     return compose(
-        Gateway(build_handler(service, settings)),
+        Gateway(build_handler(service, settings), settings.origins),
         build_app(build_server(service, _identify, right_here), LOOPBACK_HOSTS, origins),
     )
 
@@ -109,5 +112,4 @@ def server_for(app: ASGIApp) -> uvicorn.Server:
 
 def _identify(context: Context) -> Principal:
     assert context.request  # this transport always has one
-    named = dict(context.request.headers.raw).get(AGENT_HEADER.encode())
-    return principal_for(AGENT if named is None else decoded(named))
+    return principal_for(agent_in(context.request.headers.raw))

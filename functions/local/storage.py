@@ -13,7 +13,7 @@ from memories.errors import StoreUnavailable
 from memories.stores.port import Store
 
 MOTO = "moto"
-STORES = (*StoreKind, MOTO)
+STORES = (*map(str, StoreKind), MOTO)
 
 # In a checkout, which is where a table is made from it.
 _TEMPLATE = Path(__file__).parents[2] / "template.yaml"
@@ -79,7 +79,7 @@ def _check(store: Store, settings: Settings) -> None:
     try:
         store.check()
     except StoreUnavailable as error:
-        raise UnusableTable(
-            f"cannot use the table {settings.table}: {error.__cause__}. "
-            "With --create-table it is made where it is missing."
-        ) from error
+        told = f"cannot use the table {settings.table}: {error.__cause__}"
+        if "ResourceNotFound" in str(error.__cause__):
+            told += ". To make it: --create-table (with make: CREATE_TABLE=1)"
+        raise UnusableTable(told) from error

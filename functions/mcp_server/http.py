@@ -48,6 +48,8 @@ def build_app(
         ),
         custom_starlette_routes=list(routes),
     )
+    # A redirect would be to plain http, where a proxy ends TLS, at whatever host was named.
+    app.router.redirect_slashes = False
     app.user_middleware[:0] = [
         Middleware(
             CORSMiddleware,

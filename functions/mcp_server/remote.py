@@ -65,8 +65,16 @@ def build_remote(service: MemoryService, verifier: TokenVerifier, settings: Sett
 
     return build_app(
         build_server(service, identify),
-        settings.allowed_hosts or [urlsplit(settings.public_url).netloc],
+        settings.allowed_hosts or [_host_of(settings.public_url)],
         settings.origins,
         guards=[Middleware(Guard, verifier=verifier, settings=settings)],
         routes=[Route("/health", health), Route("/ready", ready), *metadata_routes(settings)],
     )
+
+
+def _host_of(url: str) -> str:
+    """Return what a client puts into its Host header: in lower case, without a usual port."""
+    parts = urlsplit(url)
+    usual = {"http": 80, "https": 443}.get(parts.scheme)
+    name = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else str(parts.hostname)
+    return name if parts.port in {None, usual} else f"{name}:{parts.port}"

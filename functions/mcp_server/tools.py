@@ -272,8 +272,9 @@ _TOOLS = [
     Tool(
         name="retire_memory",
         title="Retire a memory",
-        description="Delete a memory: it is no longer found, and cannot be brought back. For what "
-        "turned out wrong but is worth knowing, revise its status to invalid instead.",
+        description="Take a memory out of use, for good: from then on only a search with "
+        'status="deleted" shows it. For what turned out wrong but is worth knowing, revise its '
+        "status to invalid instead.",
         arguments=RetireMemory,
         result=Memory,
         scope=WRITE,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memories.config import InvalidSetting, Settings, StoreKind
-from memories.service import MemoryService
 from memories.stores.port import Store
 from memories.stores.sqlite import SqliteStore
 
@@ -56,8 +55,8 @@ def build_client(settings: Settings) -> DynamoDBClient:
         raise InvalidSetting(
             "AWS_DEFAULT_REGION is not set; say in which region the table is"
         ) from error
-
-
-def build_service(settings: Settings) -> MemoryService:
-    """Return the service over the store that the settings name. Raises UnusableDataFile."""
-    return MemoryService(build_store(settings))
+    except ValueError as error:
+        raise InvalidSetting(
+            f"MEMORIES_ENDPOINT_URL is {settings.endpoint_url!r}; it must begin with http:// or "
+            "https://"
+        ) from error

@@ -13,6 +13,7 @@ from memories.text import forbidden_character, is_blank
 MAX_ID = 2**63 - 1
 MAX_LIMIT = 100
 MAX_TAGS = 20
+MAX_SENT_TAGS = 100
 MAX_BATCH = 25
 MAX_SHARED = 100
 
@@ -89,6 +90,8 @@ Tag = Annotated[
 Tags = Annotated[
     list[Tag],
     Field(
+        # With repeats; of more than that, not each is worth a look.
+        max_length=MAX_SENT_TAGS,
         json_schema_extra={"minItems": 1},
         description=f"1 to {MAX_TAGS} different tags; the order is kept, a repeat is dropped",
     ),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from memories.errors import MemoryNotFound, NotPermitted, VersionMismatch, WriteConflict
-from memories.fields import timestamp
+from memories.fields import MAX_ID, timestamp
 from memories.grants import may_change, may_read
 from memories.models import (
     FullPrimedContext,
@@ -91,14 +91,15 @@ class MemoryService:
     def prime(self, principal: Principal, query: PrimingQuery, full: bool = False) -> PrimedContext:
         """Return the active preferences and identities, as many as ``max_chars`` has room for.
 
-        Each page has half of the room; the second has what the first leaves of its half too.
+        Each page has half of the room, or what its first memory needs; the second has what the
+        first leaves.
         """
         principal.require(READ)
         view = View(full)
         room = query.max_chars - _ENVELOPES
-        half = Room(room // 2, view)
+        half = Room(room // 2, room, view)
         preferences = self._page(principal, query.of_type("preference"), view, half.fit)
-        rest = Room(room - half.used, view)
+        rest = Room(room - half.used, room - half.used, view)
         identities = self._page(principal, query.of_type("identity"), view, rest.fit)
         context = FullPrimedContext if full else PrimedContext
         return context.model_construct(preferences=preferences, identities=identities)
@@ -124,6 +125,7 @@ class MemoryService:
         won every try.
         """
         principal.require(WRITE)
+        expected_version = _storable(expected_version)
         current = self._store.get(principal, memory_id)
         for tries in range(1, MAX_TRIES + 1):
             record = _changeable(current, principal, memory_id, expected_version)
@@ -146,6 +148,7 @@ class MemoryService:
     ) -> Memory:
         """Mark one memory as deleted. Raises MemoryNotFound, NotPermitted, VersionMismatch."""
         principal.require(WRITE)
+        expected_version = _storable(expected_version)
         try:
             return memory_of(self._store.retire(principal, memory_id, expected_version))
         except ConditionFailed as refused:
@@ -210,6 +213,11 @@ def _changeable(
     if expected_version not in (None, record.version):
         raise VersionMismatch(memory_of(record))
     return record
+
+
+def _storable(version: int | None) -> int | None:
+    # A version that no memory can have matches none, as 0 does; a store could not hold it.
+    return version if version is None or version <= MAX_ID else 0
 
 
 def _differences(record: Record, patch: MemoryPatch) -> dict[str, object]:

@@ -14,6 +14,10 @@ _MESSAGES = {
     "string_unicode": "must not hold a lone surrogate",
 }
 
+# As many as help to correct a call; an input can have a hundred thousand.
+_MOST_PROBLEMS = 20
+_LONGEST_NAME = 64
+
 _WANTED = {
     "int_type": "an integer",
     "int_from_float": "an integer",
@@ -30,18 +34,35 @@ def invalid_input(error: ValidationError, *where: str | int) -> InvalidInput:
     Never repeats the input: it may be long, and it may be private.
     """
     found = error.errors(include_url=False, include_context=False)
-    return InvalidInput([_problem(item, where) for item in found])
+    problems = [_problem(item, where) for item in found[:_MOST_PROBLEMS]]
+    if left_out := len(found) - len(problems):
+        problems.append(Problem("more", where, f"and {left_out} more problems"))
+    return InvalidInput(problems)
 
 
 def _problem(item: ErrorDetails, where: tuple[str | int, ...]) -> Problem:
-    kind, loc = item["type"], (*where, *item["loc"])
+    kind, loc = item["type"], (*where, *map(_short, item["loc"]))
     if item["input"] is None:
         return Problem("null", loc, "must not be null; leave it out instead")
     if wanted := _WANTED.get(kind):
         return Problem(kind, loc, f"must be {wanted}, not {_json_type(item['input'])}")
-    return Problem(kind, loc, _MESSAGES.get(kind) or _SUBJECT.sub("must ", item["msg"]))
+    if kind == "json_invalid" and not item["input"]:
+        return Problem(kind, loc, "the body is empty; send JSON")
+    told = _MESSAGES.get(kind) or _SUBJECT.sub("must ", item["msg"])
+    return Problem(kind, loc, told.replace(" after validation", ""))
+
+
+def _short(place: str | int) -> str | int:
+    # The name of an unknown field is the caller's, and may be anything.
+    return place[:_LONGEST_NAME] if isinstance(place, str) else place
 
 
 def _json_type(value: object) -> str:
-    names = {str: "a string", bool: "a boolean", list: "an array", dict: "an object"}
+    names = {
+        str: "a string",
+        bool: "a boolean",
+        float: "a number with a point",
+        list: "an array",
+        dict: "an object",
+    }
     return names.get(type(value), "a number")

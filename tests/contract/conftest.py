@@ -18,7 +18,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _is_superfluous(item: pytest.Item) -> bool:
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    return parameters.get("store") == "dynamodb" and parameters.get("door", "event") != "event"
+    return parameters.get("store") == "dynamodb" and parameters.get("door_of", "event") != "event"
 
 
 @pytest.fixture(params=["sqlite", "dynamodb"])

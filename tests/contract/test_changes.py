@@ -212,3 +212,17 @@ def test_a_change_is_found_by_its_new_words_and_tags_only(door: Door) -> None:
 
     assert [door.search(q=q)["total"] for q in ("tea", "cake", "drink", "food")] == [0, 1, 0, 1]
     assert [door.search(tag=tag)["total"] for tag in ("drink", "food")] == [0, 1]
+
+
+@pytest.mark.parametrize("version", [2**63, 10**30])
+def test_a_version_that_no_memory_can_have_matches_none(door: Door, version: int) -> None:
+    current = door.record(**draft())
+
+    writes: list[Callable[[], Memory]] = [
+        lambda: door.revise(current["id"], version, content="New"),
+        lambda: door.retire(current["id"], version),
+    ]
+    for write in writes:
+        with pytest.raises(Refused) as refused:
+            write()
+        assert (refused.value.kind, refused.value.current) == ("stale", current)

@@ -328,3 +328,14 @@ def test_times_have_microseconds_and_go_by_them(door: Door, clock: Clock) -> Non
 def untouched(door: Door) -> list[dict[str, object]]:
     """Return every memory as it is, through an operation that marks none as accessed."""
     return [door.revise(memory_id) for memory_id in range(1, 8)]
+
+
+@pytest.mark.parametrize("q", ["b\ufffec", "b\uffffc", "b\ufffdc"])
+def test_characters_that_an_index_takes_for_one_another_are_told_apart(door: Door, q: str) -> None:
+    for content in ("ab\ufffecd", "ab\uffffcd", "ab\ufffdcd"):
+        door.record(content=content, tags=["t"])
+
+    page = door.search(q=q)
+
+    assert (page["total"], len(page["items"]), page["has_more"]) == (1, 1, False)
+    assert q in page["items"][0]["content"]

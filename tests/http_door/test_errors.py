@@ -325,3 +325,20 @@ def test_a_store_that_fails_on_the_last_of_a_batch_stores_none(
 
 def test_every_domain_error_has_an_answer_of_its_own() -> None:
     assert set(ANSWERS) == set(DomainError.__subclasses__())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"content":"x","tags":[' + "1," * 400_000 + "1]}",
+        '{"content":"x","tags":["t"],' + ",".join(f'"f{n}":1' for n in range(50_000)) + "}",
+        '{"content":"x","tags":["t"],"' + "n" * 1_000_000 + '":1}',
+    ],
+    ids=["tags", "fields", "a name"],
+)
+def test_a_body_full_of_faults_is_told_the_first_of_them(http: HttpClient, body: str) -> None:
+    answer = http.request("POST", "/memories", body, JSON)
+
+    assert answer.status == 422
+    assert len(answer.text) < 5_000
+    assert len(answer.body["detail"]) <= 21

@@ -102,3 +102,29 @@ def test_no_header_of_the_request_makes_another_user(client: SocketClient) -> No
     answer = client.send("GET", "/memories", x_user_id="someone", authorization="Bearer x")
 
     assert answer.body["total"] == 1
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://localhost.evil.example"},
+        {"sec_fetch_site": "cross-site"},
+    ],
+    ids=repr,
+)
+def test_a_web_page_from_elsewhere_is_refused(
+    client: SocketClient, headers: dict[str, str]
+) -> None:
+    answer = client.send("GET", "/memories", **headers)
+
+    assert answer.status == 403
+    assert "web page" in answer.body["detail"]
+
+
+@pytest.mark.parametrize(
+    "headers", [{"origin": "http://localhost:3000", "sec_fetch_site": "same-site"}, {}], ids=repr
+)
+def test_a_page_of_this_machine_is_answered(client: SocketClient, headers: dict[str, str]) -> None:
+    assert client.send("GET", "/memories", **headers).status == 200

@@ -224,3 +224,15 @@ def test_counting_by_list_by_search_and_by_prime_gives_the_same_set(
                 primed += ids(page)
                 more = page["has_more"]
             assert listed == searched == primed
+
+
+def test_one_long_memory_is_returned_and_leaves_the_other_page_the_rest(mcp: McpDoor) -> None:
+    mcp.record(content="short", tags=["t"], memory_type="preference")
+    mcp.record(content='"k":"v"\n' * 1_000, tags=["t"], memory_type="preference")
+    mcp.record(content="who", tags=["t"], memory_type="identity")
+
+    context = prime(mcp)
+
+    assert ids(context["preferences"]) == [2]
+    assert context["preferences"]["has_more"] is True
+    assert ids(context["identities"]) == [3]

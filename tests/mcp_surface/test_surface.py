@@ -300,7 +300,7 @@ def test_a_wrong_call_is_told_in_one_short_line_what_is_wanted(
 
 def test_a_long_name_and_many_faults_are_told_in_short(mcp: McpDoor) -> None:
     (text,) = texts_of(mcp.result("record_memory", draft() | {"n" * 5000: 1}))
-    assert text == f"{'n' * 80}: unknown field; remove it"
+    assert text == f"{'n' * 64}: unknown field; remove it"
 
     (text,) = texts_of(mcp.result("record_memory", draft(tags=[1] * 50)))
     assert text.endswith("; and 45 more")

@@ -25,6 +25,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "record_memories": {"memories": [{"content": "A", "tags": ["a"]}]},
     "inspect_memory": {"memory_id": 1},
     "revise_memory": {"memory_id": 1},
+    "share_memory": {"memory_id": 1},
     "retire_memory": {"memory_id": 1},
 }
 

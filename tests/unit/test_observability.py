@@ -207,3 +207,10 @@ def test_without_tracing_its_library_is_not_loaded() -> None:
         [sys.executable, "-c", loaded], capture_output=True, text=True, check=True
     )
     assert found.stdout == "False\n"
+
+
+def test_at_debug_the_libraries_write_no_requests() -> None:
+    Observer(Settings(log_level="DEBUG"), "function")
+
+    for library in ("botocore", "boto3", "urllib3", "aws_lambda_powertools"):
+        assert not logging.getLogger(f"{library}.any.module").isEnabledFor(logging.DEBUG)

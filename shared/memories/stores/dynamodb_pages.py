@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from memories.errors import StoreUnavailable
+from memories.fields import timestamp
 from memories.principal import Principal
 from memories.stores import keys
 from memories.stores.dynamodb_expressions import (
@@ -43,6 +45,9 @@ if TYPE_CHECKING:
 # page of 100, of two pages at once.
 WORKERS = 8
 
+# What was created longer ago than this is in the indexes, which are behind by far less.
+LAG = timedelta(seconds=10)
+
 # How many of the newest memories are read from the table at first, in case the index lags.
 NEWEST = 25
 
@@ -73,7 +78,7 @@ class Pages:
         self, principal: Principal, selection: Selection, accessed_at: str, fit: Fit
     ) -> tuple[list[Record], int]:
         """Return the page as Store.page does, but for the access counts as Marks has them."""
-        ranked = self._ranked(principal, selection)
+        ranked = self._ranked(principal, selection, accessed_at)
         chosen = _in_order(ranked, selection.sort)[selection.offset :][: selection.limit]
         if not chosen:
             return [], len(ranked)
@@ -97,7 +102,7 @@ class Pages:
     def close(self) -> None:
         self._workers.shutdown()
 
-    def _ranked(self, principal: Principal, selection: Selection) -> dict[int, str]:
+    def _ranked(self, principal: Principal, selection: Selection, now: str) -> dict[int, str]:
         """Return the sort value of every match by its id."""
         user_id = principal.user_id
         wanted = all_of(selected(selection), readable_by(principal.agent_id))
@@ -109,7 +114,7 @@ class Pages:
         # Upwards, for a memory that is changed meanwhile moves up: it is met again, not missed.
         index: dict[str, Any] = {"IndexName": _INDEXES[selection.sort]}
         ranked = self._walk(index, indexed_of(user_id), wanted, selection.sort)
-        self._overlay(principal, selection, ranked, newest.result())
+        self._overlay(principal, selection, ranked, newest.result(), _lag_before(now))
         return ranked
 
     def _walk(
@@ -155,22 +160,31 @@ class Pages:
             )
 
     def _overlay(
-        self, principal: Principal, selection: Selection, ranked: dict[int, str], newest: Item
+        self,
+        principal: Principal,
+        selection: Selection,
+        ranked: dict[int, str],
+        newest: Item,
+        lagging_since: str,
     ) -> None:
         """Correct ``ranked`` by the newest memories as they are in the table."""
+        met = False
         while True:
             lags = False
             for item in newest["Items"]:
                 memory_id = keys.id_in(item["sk"]["S"])
                 indexed = ranked.pop(memory_id, None)
                 if matches(item, selection, principal.agent_id):
-                    lags = indexed is None
+                    met, lags = True, indexed is None
                     ranked[memory_id] = item[SORT_ATTRIBUTES[selection.sort]]["S"]
-            # The oldest match read was not in the index: the one before it may not be either.
-            if not lags or "LastEvaluatedKey" not in newest:
+            # The oldest match read was not in the index: the one before it may not be either. Of
+            # memories that are no match, only their age tells whether the index has them.
+            recent = newest["Items"] and newest["Items"][-1]["created_sort"]["S"] > lagging_since
+            if not (lags or (recent and not met)) or "LastEvaluatedKey" not in newest:
                 return
-            start = {"ExclusiveStartKey": newest["LastEvaluatedKey"]}
-            newest = self._newest(principal.user_id, start)
+            newest = self._newest(
+                principal.user_id, {"ExclusiveStartKey": newest["LastEvaluatedKey"]}
+            )
 
     def _fetch(self, user_id: str, ids: Sequence[int]) -> dict[int, Item]:
         """Return the items that there are, by id, as last written."""
@@ -193,6 +207,10 @@ class Pages:
                 return found
             self._pause(tries)
         raise StoreUnavailable
+
+
+def _lag_before(now: str) -> str:
+    return timestamp(datetime.fromisoformat(now) - LAG)
 
 
 def _in_order(ranked: dict[int, str], sort: str) -> list[int]:

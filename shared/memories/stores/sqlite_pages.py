@@ -19,6 +19,8 @@ from memories.stores.sqlite_schema import (
 
 # The full-text index holds sequences of three characters; shorter texts are looked for by a scan.
 _TRIGRAM = 3
+# The index takes these for one another.
+_ALIKE = set("\ufffd\ufffe\uffff")
 
 # What a search is known by.
 _SEARCH = ("user_id", "agent_id", "status", "memory_type", "tag", "text")
@@ -122,7 +124,7 @@ def _count(selection: Selection) -> str:
             f"AND tag = {tag} AND reader IN ('', :agent_id) AND {_facets(selection)}"
         )
         return f"SELECT ({kept}) + ({_count_shared(selection)})"
-    if len(selection.text) >= _TRIGRAM:
+    if _is_indexed(selection.text):
         return f"SELECT count(*) FROM ({_entries(selection)})"
     return f"SELECT count(*) FROM memories WHERE user_id = :user_id AND {_row_filter(selection)}"
 
@@ -139,7 +141,7 @@ def _count_shared(selection: Selection) -> str:
 
 def _matches(selection: Selection) -> str:
     """Select the row ids of the matches, or of some more, from the narrowest index there is."""
-    if selection.text is not None and len(selection.text) >= _TRIGRAM:
+    if selection.text is not None and _is_indexed(selection.text):
         return _entries(selection)
     if selection.tag is not None:
         return "SELECT row_id FROM memory_tags WHERE user_id = :user_id AND tag = :tag"
@@ -148,6 +150,10 @@ def _matches(selection: Selection) -> str:
         # Named one by one, the statuses are looked up in the index, and with them the type.
         facets += " AND status IN ('active', 'invalid')"
     return f"SELECT row_id FROM memories WHERE user_id = :user_id AND {facets}"
+
+
+def _is_indexed(text: str) -> bool:
+    return len(text) >= _TRIGRAM and _ALIKE.isdisjoint(text)
 
 
 def _entries(selection: Selection) -> str:
