@@ -19,7 +19,7 @@ def test_composition_does_not_matter(value: str) -> None:
         assert fold(unicodedata.normalize(form, value)) == fold(value)
 
 
-@given(st.text(alphabet="abcXYZäÖüéÉßñΣσςжЖ"))
+@given(st.text(alphabet="abcXYZ\u00e4\u00d6\u00e9\u00c9\u00df\u03a3\u03c3\u03c2\u0436\u0416"))
 def test_case_does_not_matter(value: str) -> None:
     assert fold(value.upper()) == fold(value.lower()) == fold(value)
 
