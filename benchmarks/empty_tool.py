@@ -9,9 +9,10 @@ from typing import Any
 import mcp_types as types
 from mcp.server.lowlevel import Server
 
-from local.server import LOOPBACK_HOSTS, listen, server_for, url_of
+from local.server import LOOPBACK_HOSTS, listen, url_of
 from mcp_server import stdio
 from mcp_server.http import build_app
+from mcp_server.serving import server_for
 
 _TOOL = types.Tool(name="empty", input_schema={"type": "object"})
 _RESULT = types.CallToolResult(

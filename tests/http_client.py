@@ -14,7 +14,8 @@ import httpx
 from starlette.types import ASGIApp
 
 from http_api.app import Handler
-from local.server import application, listen, server_for, url_of
+from local.server import application, listen, url_of
+from mcp_server.serving import server_for
 from memories.config import Settings
 from memories.principal import SCOPES
 from memories.service import MemoryService

@@ -3,7 +3,6 @@
 import socket
 from collections.abc import Callable
 
-import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from http_api.app import build_handler
@@ -12,6 +11,7 @@ from local.identity import agent_in, principal_for
 from mcp_server.http import PATH as MCP_PATH
 from mcp_server.http import build_app
 from mcp_server.server import Context, build_server, right_here
+from mcp_server.serving import server_for
 from memories.addresses import is_loopback
 from memories.config import Settings
 from memories.principal import Principal
@@ -21,9 +21,6 @@ from memories.stores.port import Store
 _NAMES = ("localhost", "127.0.0.1", "[::1]")
 # The names of this machine, at any port.
 LOOPBACK_HOSTS = [f"{name}{port}" for name in _NAMES for port in ("", ":*")]
-
-# A request in work is given this long to finish when the server is told to stop, in seconds.
-STOP_TIMEOUT = 5
 
 
 class CannotServe(Exception):
@@ -92,22 +89,6 @@ def compose(gateway: ASGIApp, mcp: ASGIApp) -> ASGIApp:
         await (gateway if to_gateway else mcp)(scope, receive, send)
 
     return composed
-
-
-def server_for(app: ASGIApp) -> uvicorn.Server:
-    """Return a server for the application, to be run on a socket of its own."""
-    return uvicorn.Server(
-        uvicorn.Config(
-            app,
-            log_level="warning",
-            # A query string may hold what a person is looking for, so no line is logged for it.
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=STOP_TIMEOUT,
-            lifespan="on",
-            ws="none",
-        )
-    )
 
 
 def _identify(context: Context) -> Principal:

@@ -6,17 +6,13 @@ import socket
 import sys
 from collections.abc import Mapping
 
-import uvicorn
-
 from mcp_server.metadata import resource_of
 from mcp_server.remote import build_remote, build_verifier
+from mcp_server.serving import server_for
 from memories.bootstrap import build_store
 from memories.config import InvalidSetting, Settings
 from memories.service import MemoryService
 from memories.stores.sqlite_file import UnusableDataFile
-
-# A request in work is given this long to finish when the server is told to stop, in seconds.
-STOP_TIMEOUT = 5
 
 
 def main(environment: Mapping[str, str] = os.environ) -> int:
@@ -42,18 +38,9 @@ def serve(settings: Settings) -> None:
             (settings.host, settings.port), family=family, backlog=2048
         ) as listener:
             app = build_remote(MemoryService(store), verifier, settings)
-            config = uvicorn.Config(
-                app,
-                log_level="warning",
-                access_log=False,
-                server_header=False,
-                timeout_graceful_shutdown=STOP_TIMEOUT,
-                lifespan="on",
-                ws="none",
-            )
             host, port, *_ = listener.getsockname()
             print(f"memories serves {resource_of(settings)} on {host} port {port}", flush=True)
-            uvicorn.Server(config).run(sockets=[listener])
+            server_for(app).run(sockets=[listener])
     finally:
         store.close()
 

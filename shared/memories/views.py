@@ -24,15 +24,7 @@ def memory_of(record: Record) -> Memory:
 def full_memory_of(record: Record) -> FullMemory:
     """Show all fields."""
     return FullMemory(
-        id=record.id,
-        content=record.content,
-        tags=list(record.tags),
-        created_at=record.created_at,
-        updated_at=record.updated_at,
-        last_accessed_at=record.last_accessed_at,
-        memory_type=record.memory_type,
-        status=record.status,
-        version=record.version,
+        **dict(memory_of(record)),
         agent_id=record.agent_id,
         importance=record.importance,
         category=record.category,

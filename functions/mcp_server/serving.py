@@ -1,0 +1,23 @@
+"""How an application is served: by uvicorn, without a line of what is asked, to a clean stop."""
+
+import uvicorn
+from starlette.types import ASGIApp
+
+# A request in work is given this long to finish when the server is told to stop, in seconds.
+STOP_TIMEOUT = 5
+
+
+def server_for(app: ASGIApp) -> uvicorn.Server:
+    """Return a server for the application, to be run on a socket of its own."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            log_level="warning",
+            # A query string may hold what a person is looking for, so no line is logged for it.
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=STOP_TIMEOUT,
+            lifespan="on",
+            ws="none",
+        )
+    )
