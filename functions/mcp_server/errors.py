@@ -19,8 +19,7 @@ def explained(error: DomainError) -> list[str]:
     match error:
         case InvalidInput(problems=problems):
             told = [_line(problem) for problem in problems[:_MOST_PROBLEMS]]
-            left_out = len(problems) - len(told)
-            return ["; ".join(told) + (f"; and {left_out} more" if left_out else "")]
+            return ["; ".join(told) + ("; and more" if len(problems) > len(told) else "")]
         case MemoryNotFound(memory_id=memory_id):
             return [f"Memory {memory_id} not found"]
         case VersionMismatch(current=current):

@@ -71,9 +71,7 @@ class Creation:
             with failures_sorted():
                 self._client.put_item(**self._new(item))
         except ConditionNotMet as refused:
-            # Its token may be gone already, with a change by another. Its making stays.
-            made = ("agent_id", "created_at")
-            if any(refused.item.get(name) != item[name] for name in made):
+            if not is_own(refused.item, item):
                 raise StoreUnavailable from refused
 
     def _put_all(self, items: Sequence[Item], token: str) -> None:
