@@ -4,93 +4,33 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Any
 
 from mcp_types import Tool as ToolDeclaration
 from mcp_types import ToolAnnotations
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
-from mcp_server.schemas import schema_of
-from memories.fields import MAX_BATCH, MemoryId, MemoryType, Omittable
-from memories.models import (
-    Memory,
-    MemoryDraft,
-    MemoryPatch,
-    MemoryQuery,
-    Page,
-    Permissions,
-    PermissionsPatch,
-    PrimedContext,
-    PrimingQuery,
+from mcp_server.arguments import (
+    InspectMemory,
+    PrimeMemoryContext,
+    RecordMemories,
+    RecordMemory,
+    RetireMemory,
+    ReviseMemory,
+    SearchMemories,
+    ShareMemory,
 )
+from mcp_server.schemas import schema_of
+from memories.fields import MAX_BATCH, MemoryType
+from memories.models import Memory, Page, Permissions, PrimedContext, PrimingQuery
 from memories.principal import READ, WRITE, Principal
 from memories.service import MemoryService
-
-TheId = Annotated[MemoryId, Field(description="The memory's id")]
-ExpectedVersion = Annotated[
-    Omittable[int],
-    Field(description="Do it only if the memory is at this version, as you last read it"),
-]
-
-
-Full = Annotated[
-    bool,
-    Field(description="Whether to show all fields of each: maker, importance, use, permissions"),
-]
-
-
-class PrimeMemoryContext(PrimingQuery):
-    full: Full = False
-
-
-class SearchMemories(MemoryQuery):
-    full: Full = False
-
-
-IdempotencyKey = Annotated[
-    str, Field(min_length=1, max_length=255, description="Accepted, and not yet honoured")
-]
-
-
-class RecordMemory(MemoryDraft):
-    idempotency_key: Omittable[IdempotencyKey] = None
-
-
-class RecordMemories(BaseModel):
-    model_config = MemoryDraft.model_config
-
-    memories: list[MemoryDraft] = Field(
-        min_length=1, max_length=MAX_BATCH, description="The memories to record, all or none"
-    )
 
 
 class Recorded(BaseModel):
     """What was recorded, in order."""
 
     memories: list[Memory]
-
-
-class InspectMemory(BaseModel):
-    model_config = MemoryDraft.model_config
-
-    memory_id: TheId
-
-
-class InspectMemoryInFull(InspectMemory):
-    full: Full = False
-
-
-class ShareMemory(PermissionsPatch):
-    memory_id: TheId
-
-
-class ReviseMemory(MemoryPatch):
-    memory_id: TheId
-    expected_version: ExpectedVersion = None
-
-
-class RetireMemory(InspectMemory):
-    expected_version: ExpectedVersion = None
 
 
 @dataclass(frozen=True)
@@ -150,9 +90,7 @@ def _record_all(
     return Recorded.model_construct(memories=memories)
 
 
-def _inspect(
-    service: MemoryService, principal: Principal, arguments: InspectMemoryInFull
-) -> Memory:
+def _inspect(service: MemoryService, principal: Principal, arguments: InspectMemory) -> Memory:
     return service.inspect(principal, arguments.memory_id, full=arguments.full)
 
 
@@ -239,7 +177,7 @@ _TOOLS = [
         name="inspect_memory",
         title="Read a memory",
         description="Return one memory by its id. It is marked as used.",
-        arguments=InspectMemoryInFull,
+        arguments=InspectMemory,
         result=Memory,
         scope=READ,
         run=_inspect,

@@ -17,7 +17,12 @@ LAYERS = [
     {"memories.fields"},
     {"memories.models"},
     {"memories.stores", "memories.stores.port", "memories.stores.sqlite_schema"},
-    {"memories.stores.sqlite_file", "memories.stores.sqlite_pages", "memories.stores.keys"},
+    {
+        "memories.stores.sqlite_file",
+        "memories.stores.sqlite_pages",
+        "memories.stores.sqlite_rows",
+        "memories.stores.keys",
+    },
     {"memories.stores.sqlite", "memories.stores.items"},
     {
         "memories.stores.dynamodb_expressions",

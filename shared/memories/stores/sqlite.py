@@ -4,15 +4,12 @@ A write that a client is told of is synced to the disk before it is acknowledged
 is not worth a sync: after a power cut the last few may be older, and nothing else.
 """
 
-import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any
-
-from pydantic_core import from_json
 
 from memories.errors import StoreUnavailable
 from memories.principal import Principal
@@ -26,20 +23,14 @@ from memories.stores.port import (
 )
 from memories.stores.sqlite_file import open_file
 from memories.stores.sqlite_pages import CHANGEABLE, READABLE, Totals, page_of
+from memories.stores.sqlite_rows import COLUMNS, insert, kept, record_of, regrant, reindex
 from memories.stores.sqlite_schema import ID_BITS
-from memories.text import search_text
 
 # Wait this long for another process's write before giving up, in seconds.
 BUSY_TIMEOUT = 5.0
 
-_FIELDS = Record._fields
-_COLUMNS = ", ".join(_FIELDS)
-_VALUES = ", ".join(f":{name}" for name in _FIELDS)
 _EXISTS = "user_id = :user_id AND id = :id"
 _NOT_DELETED = "status <> 'deleted'"
-
-# Fields of a record that are kept as JSON.
-_LISTS = ("tags", "shared_with_agents")
 
 
 class SqliteStore:
@@ -61,7 +52,7 @@ class SqliteStore:
                 for n, draft in enumerate(drafts)
             ]
             for n, record in enumerate(records):
-                self._insert(principal.user_id, first_row + n, record)
+                insert(self._connection, principal.user_id, first_row + n, record)
             return records
 
     def get(self, principal: Principal, memory_id: int) -> Record | None:
@@ -92,12 +83,12 @@ class SqliteStore:
                 memory_id,
                 f"{_assignments(changes)}version = version + 1, updated_at = :at",
                 f"{_NOT_DELETED} AND {CHANGEABLE} AND version = :expected",
-                {"expected": version, "at": at, **_kept(changes)},
+                {"expected": version, "at": at, **kept(changes)},
             )
             if record is None:
                 raise ConditionFailed(self._find(principal, memory_id))
             if "content" in changes or "tags" in changes:
-                self._index(principal.user_id, record)
+                reindex(self._connection, principal.user_id, record)
             return record
 
     def retire(self, principal: Principal, memory_id: int, version: int | None) -> Record:
@@ -120,14 +111,12 @@ class SqliteStore:
                 memory_id,
                 f"{_assignments(grants)}agent_id = agent_id",
                 f"{_NOT_DELETED} AND agent_id = :agent_id",
-                _kept(grants),
+                kept(grants),
             )
             if record is None:
                 raise ConditionFailed(self._find(principal, memory_id))
             if "shared_with_agents" in grants:
-                row_id = self._row_id(principal.user_id, memory_id)
-                self._connection.execute("DELETE FROM memory_grants WHERE row_id = ?", (row_id,))
-                self._insert_grants(principal.user_id, row_id, record)
+                regrant(self._connection, principal.user_id, record)
             return record
 
     def page(
@@ -135,12 +124,12 @@ class SqliteStore:
     ) -> tuple[list[Record], int]:
         # One transaction: no write of another process falls between the count and the refresh.
         with self._transaction():
-            rows, total = page_of(self._connection, self._totals, principal, selection, _COLUMNS)
+            rows, total = page_of(self._connection, self._totals, principal, selection, COLUMNS)
             if not rows:
                 return [], total
             records = [
                 record._replace(last_accessed_at=accessed_at, access_count=record.access_count + 1)
-                for record in (_record(row) for _row_id, *row in rows)
+                for record in (record_of(row) for _row_id, *row in rows)
             ]
             kept = fit(records)
             self._connection.execute(
@@ -182,10 +171,10 @@ class SqliteStore:
 
     def _find(self, principal: Principal, memory_id: int) -> Record | None:
         row = self._one(
-            f"SELECT {_COLUMNS} FROM memories WHERE {_EXISTS}",
+            f"SELECT {COLUMNS} FROM memories WHERE {_EXISTS}",
             {"user_id": principal.user_id, "id": memory_id},
         )
-        return _record(row) if row else None
+        return record_of(row) if row else None
 
     def _set(
         self,
@@ -198,7 +187,7 @@ class SqliteStore:
         """Change a memory, and return it as it then is, or None where the condition fails."""
         row = self._one(
             f"UPDATE memories SET {assignments} WHERE {_EXISTS} AND {condition} "
-            f"RETURNING {_COLUMNS}",
+            f"RETURNING {COLUMNS}",
             {
                 "user_id": principal.user_id,
                 "agent_id": principal.agent_id,
@@ -206,14 +195,7 @@ class SqliteStore:
                 **values,
             },
         )
-        return _record(row) if row else None
-
-    def _row_id(self, user_id: str, memory_id: int) -> int:
-        (row_id,) = self._one(
-            f"SELECT row_id FROM memories WHERE {_EXISTS}", {"user_id": user_id, "id": memory_id}
-        )
-        assert isinstance(row_id, int)
-        return row_id
+        return record_of(row) if row else None
 
     def _reserve(self, user_id: str, count: int, at: str) -> tuple[int, int]:
         """Return the first row id and the first id of ``count`` new ones."""
@@ -225,64 +207,6 @@ class SqliteStore:
         )
         first_id = last_id - count + 1
         return (number << ID_BITS) + first_id, first_id
-
-    def _insert(self, user_id: str, row_id: int, record: Record) -> None:
-        self._connection.execute(
-            f"INSERT INTO memories (row_id, user_id, search_text, {_COLUMNS}) "
-            f"VALUES (:row_id, :user_id, :search_text, {_VALUES})",
-            {
-                "row_id": row_id,
-                "user_id": user_id,
-                "search_text": search_text(record.content, record.tags),
-                **_kept(record._asdict()),
-            },
-        )
-        self._insert_tags(user_id, row_id, record)
-        self._insert_grants(user_id, row_id, record)
-
-    def _index(self, user_id: str, record: Record) -> None:
-        row_id = self._row_id(user_id, record.id)
-        self._connection.execute(
-            "UPDATE memories SET search_text = ? WHERE row_id = ?",
-            (search_text(record.content, record.tags), row_id),
-        )
-        self._connection.execute("DELETE FROM memory_tags WHERE row_id = ?", (row_id,))
-        self._insert_tags(user_id, row_id, record)
-
-    def _insert_tags(self, user_id: str, row_id: int, record: Record) -> None:
-        reader = "" if record.is_public else record.agent_id
-        self._connection.executemany(
-            "INSERT INTO memory_tags (user_id, tag, row_id, status, memory_type, reader) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
-            [
-                (user_id, tag, row_id, record.status, record.memory_type, reader)
-                for tag in record.tags
-            ],
-        )
-
-    def _insert_grants(self, user_id: str, row_id: int, record: Record) -> None:
-        self._connection.executemany(
-            "INSERT INTO memory_grants (user_id, agent_id, row_id) VALUES (?, ?, ?)",
-            [(user_id, agent_id, row_id) for agent_id in record.shared_with_agents],
-        )
-
-
-def _record(row: Sequence[Any]) -> Record:
-    record = Record._make(row)
-    return record._replace(
-        tags=tuple(from_json(record.tags)),  # type: ignore[arg-type]  # as it is kept
-        shared_with_agents=tuple(from_json(record.shared_with_agents)),  # type: ignore[arg-type]
-        is_public=bool(record.is_public),
-        read_only=bool(record.read_only),
-    )
-
-
-def _kept(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a record as the table keeps them."""
-    return {
-        name: json.dumps(value, ensure_ascii=False) if name in _LISTS else value
-        for name, value in values.items()
-    }
 
 
 def _assignments(values: Mapping[str, Any]) -> str:
