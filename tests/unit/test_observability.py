@@ -4,7 +4,8 @@ import json
 import logging
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from http_api.observability import Observer
 from memories.config import Settings
 from memories.errors import StoreUnavailable
 from memories.service import MemoryService
+from memories.stores.port import Record
 from memories.stores.sqlite import SqliteStore
 
 SECRET = "the-treasure-is-under-the-oak"
@@ -33,12 +35,23 @@ class Throttled(Exception):
         self.response = {"Error": {"Code": code}}
 
 
-class Deployment:
-    """A handler that is observed, over a store that can be told to fail."""
+class FailingStore(SqliteStore):
+    """A store that finds no page, but fails as it is told to."""
 
-    def __init__(self, path: Path, settings: Settings | None = None) -> None:
-        settings = settings or Settings()
-        self.store = SqliteStore(path)
+    def __init__(self, path: Path, error: Exception, cause: Exception | None = None) -> None:
+        super().__init__(path)
+        self._error = error
+        self._cause = cause
+
+    def page(self, *_: object, **__: object) -> tuple[list[Record], int]:
+        raise self._error from self._cause
+
+
+class Deployment:
+    """A handler that is observed, over a store."""
+
+    def __init__(self, store: SqliteStore, settings: Settings) -> None:
+        self.store = store
         observer = Observer(settings, "a-function")
         service = MemoryService(observer.watched(self.store))
         self.handler: Handler = observer.observed(build_handler(service, settings))
@@ -66,6 +79,24 @@ class Deployment:
             "isBase64Encoded": False,
         }
         return self.handler(event, Context())
+
+
+Deploy = Callable[..., Deployment]
+
+
+@pytest.fixture
+def deploy(tmp_path: Path) -> Iterator[Deploy]:
+    """Deploys the function over a store, and closes what was deployed."""
+    with ExitStack() as stack:
+
+        def deploy(store: SqliteStore | None = None, **settings: Any) -> Deployment:
+            deployed = Deployment(
+                store or SqliteStore(tmp_path / "memories.db"), Settings(**settings)
+            )
+            stack.callback(deployed.store.close)
+            return deployed
+
+        yield deploy
 
 
 class Written:
@@ -106,9 +137,9 @@ def _forget_logger() -> None:
 
 
 def test_each_request_is_one_line_with_its_route_status_and_times(
-    tmp_path: Path, written: Written
+    deploy: Deploy, written: Written
 ) -> None:
-    deployed = Deployment(tmp_path / "memories.db")
+    deployed = deploy()
     deployed("POST", "/memories", {"content": "Likes tea", "tags": ["drink"]})
     deployed("GET", "/memories/1")
     first, second = written.lines()
@@ -122,8 +153,8 @@ def test_each_request_is_one_line_with_its_route_status_and_times(
     assert first["timestamp"].endswith("+00:00") or first["timestamp"].endswith("Z")
 
 
-def test_nothing_a_person_sent_is_written(tmp_path: Path, written: Written) -> None:
-    deployed = Deployment(tmp_path / "memories.db", Settings(log_level="DEBUG"))
+def test_nothing_a_person_sent_is_written(deploy: Deploy, written: Written) -> None:
+    deployed = deploy(log_level="DEBUG")
     body = {"content": SECRET, "tags": [SECRET]}
     assert deployed("POST", "/memories", body)["statusCode"] == 201
     assert deployed("POST", "/memories", {"content": SECRET})["statusCode"] == 422
@@ -136,14 +167,9 @@ def test_nothing_a_person_sent_is_written(tmp_path: Path, written: Written) -> N
 
 
 def test_a_fault_is_an_error_line_without_its_text(
-    tmp_path: Path, written: Written, monkeypatch: pytest.MonkeyPatch
+    deploy: Deploy, tmp_path: Path, written: Written
 ) -> None:
-    deployed = Deployment(tmp_path / "memories.db")
-
-    def fail(*arguments: object) -> None:
-        raise RuntimeError(SECRET)
-
-    monkeypatch.setattr(deployed.store, "page", fail)
+    deployed = deploy(FailingStore(tmp_path / "memories.db", RuntimeError(SECRET)))
     assert deployed("GET", "/memories")["statusCode"] == 500
     fault, request = written.lines()
     assert fault["level"] == request["level"] == "ERROR"
@@ -152,8 +178,8 @@ def test_a_fault_is_an_error_line_without_its_text(
     assert SECRET not in written.text()
 
 
-def test_metrics_count_what_was_done(tmp_path: Path, written: Written) -> None:
-    deployed = Deployment(tmp_path / "memories.db")
+def test_metrics_count_what_was_done(deploy: Deploy, written: Written) -> None:
+    deployed = deploy()
     draft = {"content": "Likes tea", "tags": ["drink"]}
     deployed("POST", "/memories/batch", [draft, draft, draft])
     deployed("GET", "/memories")
@@ -172,8 +198,8 @@ def test_metrics_count_what_was_done(tmp_path: Path, written: Written) -> None:
     assert declared["Dimensions"] == [["service"]]
 
 
-def test_a_lost_precondition_is_a_conflict(tmp_path: Path, written: Written) -> None:
-    deployed = Deployment(tmp_path / "memories.db")
+def test_a_lost_precondition_is_a_conflict(deploy: Deploy, written: Written) -> None:
+    deployed = deploy()
     deployed("POST", "/memories", {"content": "Likes tea", "tags": ["drink"]})
     assert deployed("DELETE", "/memories/1", if_match='"7"')["statusCode"] == 412
     assert written.metrics()[-1]["Conflicts"] == [1.0]
@@ -183,18 +209,14 @@ def test_a_lost_precondition_is_a_conflict(tmp_path: Path, written: Written) -> 
     ("code", "throttles"), [("ThrottlingException", True), ("InternalServerError", False)]
 )
 def test_a_store_that_fails_is_counted_and_a_throttled_one_apart(
+    deploy: Deploy,
     tmp_path: Path,
     written: Written,
-    monkeypatch: pytest.MonkeyPatch,
     code: str,
     throttles: bool,
 ) -> None:
-    deployed = Deployment(tmp_path / "memories.db")
-
-    def fail(*arguments: object) -> None:
-        raise StoreUnavailable from Throttled(code)
-
-    monkeypatch.setattr(deployed.store, "page", fail)
+    store = FailingStore(tmp_path / "memories.db", StoreUnavailable(), Throttled(code))
+    deployed = deploy(store)
     assert deployed("GET", "/memories")["statusCode"] == 503
     (metrics,) = written.metrics()
     assert metrics["StoreFailures"] == [1.0]
