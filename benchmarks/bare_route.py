@@ -20,6 +20,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from memories.stores.sqlite_pages import READABLE
+from memories.stores.sqlite_rows import COLUMNS
+from memories.stores.sqlite_schema import FACET_BITS, ID_BITS, PRIVATE_BIT
+
 _NAMES = (
     "id",
     "content",
@@ -31,27 +35,37 @@ _NAMES = (
     "status",
     "version",
 )
-_COLUMNS = ", ".join(_NAMES)
+# What the service's statements put into memory_counts, the index and the filter.
+_READER = "AND reader IN ('', :agent_id)"
+_SHARED = (
+    "SELECT count(*) FROM memory_grants AS granted JOIN memories USING (row_id) "
+    "WHERE granted.user_id = :user_id AND granted.agent_id = :agent_id "
+    "AND reader NOT IN ('', :agent_id) AND status <> 'deleted'"
+)
+_ENTRY_BITS = ID_BITS + FACET_BITS
 
 _COUNT = (
-    "SELECT sum(memories) FROM memory_counts "
-    "WHERE user_id = :user_id AND tag = '' AND status <> 'deleted'"
+    "SELECT (SELECT sum(memories) FROM memory_counts WHERE user_id = :user_id AND tag = '' "
+    f"{_READER} AND status <> 'deleted') + ({_SHARED})"
 )
 _EVERYTHING = "SELECT sum(memories) FROM memory_counts WHERE user_id = :user_id AND tag = ''"
-_FIRST = "(SELECT user_number << 36 FROM users WHERE user_id = :user_id)"
+_FIRST = f"(SELECT user_number << {_ENTRY_BITS} FROM users WHERE user_id = :user_id)"
 _ENTRIES = (
     "FROM memory_search WHERE memory_search MATCH :phrase "
-    f"AND rowid BETWEEN {_FIRST} AND {_FIRST} + (1 << 36) - 1 AND rowid & 3 <> 2"
+    f"AND rowid BETWEEN {_FIRST} AND {_FIRST} + (1 << {_ENTRY_BITS}) - 1 AND rowid & 3 <> 2 "
+    f"AND (rowid & {PRIVATE_BIT} = 0 OR EXISTS (SELECT 1 FROM memories "
+    f"WHERE row_id = memory_search.rowid >> {FACET_BITS} AND {READABLE}))"
 )
 _COUNT_Q = f"SELECT count(*) {_ENTRIES}"
 _ORDER = "ORDER BY updated_at DESC, id DESC LIMIT 10 OFFSET 0"
-_LIVE = "user_id = :user_id AND status <> 'deleted'"
-_PAGE = f"SELECT row_id, {_COLUMNS} FROM memories WHERE {_LIVE} {_ORDER}"
+_LIVE = f"user_id = :user_id AND status <> 'deleted' AND {READABLE}"
+_PAGE = f"SELECT row_id, {COLUMNS} FROM memories WHERE {_LIVE} {_ORDER}"
 _PAGE_MANY = (
-    f"SELECT row_id, {_COLUMNS} FROM memories WHERE {_LIVE} AND instr(search_text, :text) {_ORDER}"
+    f"SELECT row_id, {COLUMNS} FROM memories WHERE {_LIVE} AND instr(search_text, :text) {_ORDER}"
 )
 _PAGE_FEW = (
-    f"SELECT row_id, {_COLUMNS} FROM memories WHERE row_id IN (SELECT rowid >> 4 {_ENTRIES}) "
+    f"SELECT row_id, {COLUMNS} FROM memories "
+    f"WHERE row_id IN (SELECT rowid >> {FACET_BITS} {_ENTRIES}) "
     f"AND +{_LIVE} AND instr(search_text, :text) {_ORDER}"
 )
 
@@ -64,7 +78,7 @@ def application(path: Path) -> Starlette:
 
     async def page(request: Request) -> Response:
         q = request.query_params.get("q")
-        values = {"user_id": "local", "text": q, "phrase": f'"{q}"'}
+        values = {"user_id": "local", "agent_id": "local", "text": q, "phrase": f'"{q}"'}
         database.execute("PRAGMA synchronous = NORMAL")
         database.execute("BEGIN IMMEDIATE")
         (total,) = database.execute(_COUNT if q is None else _COUNT_Q, values).fetchone()
@@ -81,7 +95,7 @@ def application(path: Path) -> Starlette:
         rows = database.execute(statement, values).fetchall()
         now = _now()
         database.execute(
-            "UPDATE memories SET last_accessed_at = ? "
+            "UPDATE memories SET last_accessed_at = ?, access_count = access_count + 1 "
             f"WHERE row_id IN ({', '.join('?' * len(rows))})",
             (now, *(row_id for row_id, *_ in rows)),
         )
@@ -93,9 +107,15 @@ def application(path: Path) -> Starlette:
         database.execute("PRAGMA synchronous = NORMAL")
         database.execute("BEGIN IMMEDIATE")
         row = database.execute(
-            "UPDATE memories SET last_accessed_at = ? WHERE user_id = ? AND id = ? "
-            f"AND status <> 'deleted' RETURNING {_COLUMNS}",
-            (_now(), "local", request.path_params["memory_id"]),
+            "UPDATE memories SET last_accessed_at = :at, access_count = access_count + 1 "
+            f"WHERE user_id = :user_id AND id = :id AND status <> 'deleted' AND {READABLE} "
+            f"RETURNING {COLUMNS}",
+            {
+                "at": _now(),
+                "user_id": "local",
+                "agent_id": "local",
+                "id": request.path_params["memory_id"],
+            },
         ).fetchone()
         database.execute("COMMIT")
         return _json(_shown(row))
@@ -111,18 +131,19 @@ def application(path: Path) -> Starlette:
             "RETURNING user_number, last_id",
             ("local", now),
         ).fetchone()
-        row_id = (number << 32) + memory_id
+        row_id = (number << ID_BITS) + memory_id
         content, tags = sent["content"], sent["tags"]
         search_text = "\x1f".join((content, *tags)).casefold()
-        row = database.execute(
-            f"INSERT INTO memories (row_id, user_id, search_text, agent_id, {_COLUMNS}) "
-            "VALUES (?, 'local', ?, 'local', ?, ?, ?, ?, ?, NULL, 'fact', 'active', 1) "
-            f"RETURNING {_COLUMNS}",
-            (row_id, search_text, memory_id, content, json.dumps(tags), now, now),
-        ).fetchone()
+        row = [memory_id, content, json.dumps(tags), now, now, None, "fact", "active", 1]
+        row += ["local", 5, None, None, 0, 1, 0, "[]"]
+        database.execute(
+            f"INSERT INTO memories (row_id, user_id, search_text, {COLUMNS}) "
+            f"VALUES (?, 'local', ?, {', '.join('?' * len(row))})",
+            (row_id, search_text, *row),
+        )
         database.executemany(
-            "INSERT INTO memory_tags (user_id, tag, row_id, status, memory_type) "
-            "VALUES ('local', ?, ?, 'active', 'fact')",
+            "INSERT INTO memory_tags (user_id, tag, row_id, status, memory_type, reader) "
+            "VALUES ('local', ?, ?, 'active', 'fact', '')",
             [(tag, row_id) for tag in tags],
         )
         database.execute("COMMIT")
@@ -142,7 +163,7 @@ def _now() -> str:
 
 
 def _shown(row: Any) -> dict[str, Any]:
-    shown = dict(zip(_NAMES, row, strict=True))
+    shown = dict(zip(_NAMES, row, strict=False))
     shown["tags"] = json.loads(shown["tags"])
     return shown
 
