@@ -35,21 +35,24 @@ def test_200_creates_give_200_ids(service: MemoryService, principal: Principal) 
     assert {memory.id for memory in memories} == set(range(1, 201))
 
 
-def test_every_one_of_many_revisions_adds_one_version(
-    service: MemoryService, principal: Principal
+def test_no_update_of_many_writers_is_lost_while_others_read(
+    store: DynamoDBStore, principal: Principal
 ) -> None:
+    service = MemoryService(store)
     memory = service.record(principal, MemoryDraft(content="Likes tea", tags=["drinks"]))
 
     def revise(number: int) -> int:
         patch = MemoryPatch(content=f"Likes {number}")
         while True:
-            # Nobody waits here, so one writer may lose as often as a request may try.
             with suppress(WriteConflict):
                 return service.revise(principal, memory.id, patch).version
 
-    with ThreadPoolExecutor(3) as writers:
-        versions = list(writers.map(revise, range(30)))
-    assert sorted(versions) == list(range(2, 32))
+    with ThreadPoolExecutor(4) as readers, ThreadPoolExecutor(32) as writers:
+        readings = [readers.submit(service.inspect, principal, memory.id) for _ in range(80)]
+        versions = list(writers.map(revise, range(640)))
+        assert all(reading.result().id == memory.id for reading in readings)
+    assert sorted(versions) == list(range(2, 642))
+    assert service.inspect(principal, memory.id).version == 641
 
 
 def test_every_one_of_many_readings_is_counted(
