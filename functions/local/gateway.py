@@ -18,10 +18,10 @@ from starlette.types import Receive, Scope, Send
 
 from http_api.app import Handler, stamped
 from http_api.errors import JSON, MAX_BODY, PayloadTooLarge
-from local.identity import agent_in, claims_of, decoded, principal_for
+from local.identity import NAMES, agent_in, claims_of, decoded, principal_for
 from memories.errors import Unauthenticated
 
-_LOOPBACK = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?")
+_LOOPBACK = re.compile(rf"({'|'.join(map(re.escape, NAMES))})(:[0-9]+)?")
 
 
 class _Foreign(Exception):
@@ -50,7 +50,7 @@ class Gateway:
         headers = _headers(scope["headers"])
         try:
             self._check(headers)
-            principal_for(agent_in(scope["headers"]))
+            agent_id = principal_for(agent_in(scope["headers"])).agent_id
             body = await _read(receive, headers)
         except _Foreign as error:
             answer = _refused(403, str(error), headers)
@@ -59,7 +59,7 @@ class Gateway:
         except PayloadTooLarge as error:
             answer = _refused(413, str(error), headers)
         else:
-            answer = self._invoke(_event(scope, headers, body))
+            answer = self._invoke(_event(scope, headers, agent_id, body))
         await _reply(send, answer)
 
     def _check(self, headers: Mapping[str, str]) -> None:
@@ -105,10 +105,9 @@ async def _read(receive: Receive, headers: Mapping[str, str]) -> bytes:
             return bytes(body)
 
 
-def _event(scope: Scope, headers: dict[str, str], body: bytes) -> dict[str, Any]:
+def _event(scope: Scope, headers: dict[str, str], agent_id: str, body: bytes) -> dict[str, Any]:
     now = datetime.now(UTC)
     client = scope.get("client") or ("127.0.0.1", 0)
-    agent_id = agent_in(scope["headers"])
     event: dict[str, Any] = {
         "version": "2.0",
         "routeKey": "$default",

@@ -5,6 +5,9 @@ from collections.abc import Iterable
 from memories.errors import Unauthenticated
 from memories.principal import MAX_NAME_LENGTH, SCOPES, Principal, principal_of
 
+# What this machine is called by programs on it, in a URL and in the header Host.
+NAMES = ("localhost", "127.0.0.1", "[::1]")
+
 USER = "local"
 AGENT = "local"
 AGENT_HEADER = "x-agent-id"

@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from http_api.app import build_handler
 from local.gateway import Gateway
-from local.identity import agent_in, principal_for
+from local.identity import NAMES, agent_in, principal_for
 from mcp_server.http import PATH as MCP_PATH
 from mcp_server.http import build_app
 from mcp_server.server import Context, build_server, right_here
@@ -18,9 +18,8 @@ from memories.principal import Principal
 from memories.service import MemoryService
 from memories.stores.port import Store
 
-_NAMES = ("localhost", "127.0.0.1", "[::1]")
 # The names of this machine, at any port.
-LOOPBACK_HOSTS = [f"{name}{port}" for name in _NAMES for port in ("", ":*")]
+LOOPBACK_HOSTS = [f"{name}{port}" for name in NAMES for port in ("", ":*")]
 
 
 class CannotServe(Exception):
@@ -74,7 +73,7 @@ def url_of(listener: socket.socket) -> str:
 def application(service: MemoryService, settings: Settings, listener: socket.socket) -> ASGIApp:
     """Return both doors as one application, to be served on ``listener``."""
     port = listener.getsockname()[1]
-    origins = [*(f"http://{name}:{port}" for name in _NAMES), *settings.origins]
+    origins = [*(f"http://{name}:{port}" for name in NAMES), *settings.origins]
     return compose(
         Gateway(build_handler(service, settings), settings.origins),
         build_app(build_server(service, _identify, right_here), LOOPBACK_HOSTS, origins),
