@@ -20,9 +20,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from memories.stores.sqlite_pages import READABLE
-from memories.stores.sqlite_rows import COLUMNS
-from memories.stores.sqlite_schema import FACET_BITS, ID_BITS, PRIVATE_BIT
+from memories.stores.sqlite.pages import READABLE
+from memories.stores.sqlite.rows import COLUMNS
+from memories.stores.sqlite.schema import FACET_BITS, ID_BITS, PRIVATE_BIT
 
 _NAMES = (
     "id",

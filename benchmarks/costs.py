@@ -10,8 +10,8 @@ new one.
 import math
 from dataclasses import dataclass
 
-from memories.stores.dynamodb_tokens import READ, WRITE, new_token
-from memories.stores.items import Item, item_of
+from memories.stores.dynamodb.items import Item, item_of
+from memories.stores.dynamodb.tokens import READ, WRITE, new_token
 from memories.stores.port import Record
 
 # Dollars for a million units: us-east-1, on demand, standard table class.

@@ -16,7 +16,7 @@ import http_api.documentation
 import http_api.routes  # noqa: F401
 from http_api.errors import MethodNotAllowed, NoSuchRoute, answer_to
 from http_api.observability import Observer
-from http_api.operations import OPERATIONS, Operation, read_id
+from http_api.operations import OPERATIONS, Operation, read_parameter
 from memories.bootstrap import build_store
 from memories.config import Settings
 from memories.errors import InvalidInput
@@ -87,9 +87,12 @@ def _unmatched(event: BaseProxyEvent) -> Exception:
     if not candidates:
         return NoSuchRoute()
     if event.http_method in (operation.method for operation in candidates):
-        # The router takes only some characters in a path, so this one has an id that is none.
-        try:
-            read_id(event.path.split("/")[2])
-        except InvalidInput as error:
-            return error
+        # The router takes only some characters in a path, so a parameter is none that there is.
+        for operation in candidates:
+            matched = operation.pattern.fullmatch(event.path)
+            try:
+                for name, text in matched.groupdict().items() if matched else ():
+                    read_parameter(name, text)
+            except InvalidInput as error:
+                return error
     return MethodNotAllowed(sorted({operation.method for operation in candidates}))

@@ -10,9 +10,8 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from http_api.errors import JSON
-from http_api.operations import OPERATIONS, Operation, operation
+from http_api.operations import OPERATIONS, Operation, operation, parameter_type
 from memories import __version__
-from memories.fields import MemoryId
 from memories.models import FullMemory, Memory
 from memories.service import MemoryService
 
@@ -164,16 +163,10 @@ class _Document:
         return described
 
     def _parameters(self, operation: Operation) -> list[dict[str, Any]]:
-        parameters = []
-        if operation.takes_id:
-            parameters.append(
-                {
-                    "name": "memory_id",
-                    "in": "path",
-                    "required": True,
-                    "schema": self._schema(MemoryId, "validation"),
-                }
-            )
+        parameters: list[dict[str, Any]] = []
+        for name in operation.parameters:
+            schema = parameter_type(name).json_schema(mode="validation")
+            parameters.append({"name": name, "in": "path", "required": True, "schema": schema})
         if operation.query is not None:
             query = operation.query.model_json_schema()
             for name, schema in query["properties"].items():

@@ -122,12 +122,14 @@ class Observer:
 class _WatchedStore:
     """A store in every way but that the observer is told of each call."""
 
-    def __init__(self, store: Store, observer: Observer) -> None:
+    def __init__(self, store: object, observer: Observer) -> None:
         self._store = store
         self._observer = observer
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._store, name)
+        if not callable(method):  # a part of the store, for another noun
+            return _WatchedStore(method, self._observer)
 
         def watched(*arguments: Any, **options: Any) -> Any:
             started = time.perf_counter()

@@ -25,7 +25,10 @@ from memories.validation import invalid_input
 
 Event = Mapping[str, Any]
 
-_MEMORY_ID: TypeAdapter[int] = TypeAdapter(MemoryId)
+# What a path's parameters are, and how a value that is none is told.
+_PARAMETERS: dict[str, tuple[TypeAdapter[Any], str]] = {
+    "memory_id": (TypeAdapter(MemoryId), "must be a whole number from 1 to 2^63-1"),
+}
 _ENTITY_TAG = re.compile(r'\*|(?:W/)?"[^"]*"')
 
 
@@ -45,9 +48,10 @@ class Operation:
     authorised: bool
     errors: tuple[int, ...]
 
-    @property
-    def takes_id(self) -> bool:
-        return "<memory_id>" in self.path
+    @cached_property
+    def parameters(self) -> list[str]:
+        """The names of the parameters in the path."""
+        return re.findall(r"<(\w+)>", self.path)
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -69,8 +73,8 @@ class Operation:
         arguments: dict[str, Any] = {}
         if self.authorised:
             arguments["principal"] = _principal(event, settings)
-        if self.takes_id:
-            arguments["memory_id"] = read_id(matched["memory_id"])
+        for name in self.parameters:
+            arguments[name] = read_parameter(name, matched[name])
         pairs = _query_pairs(event)
         if self.query is not None:
             arguments["query"] = _query(pairs, self.query)
@@ -101,8 +105,8 @@ def operation(
 ) -> Callable[[Callable[..., Response[str]]], Callable[..., Response[str]]]:
     """Declare the decorated function as the handler of a route.
 
-    It is called with ``service`` and, as declared, ``principal``, ``memory_id``, ``query``,
-    ``expected_version`` and ``body``.
+    It is called with ``service`` and, as declared, ``principal``, the parameters of the path,
+    ``query``, ``expected_version`` and ``body``.
     """
 
     def declare(handler: Callable[..., Response[str]]) -> Callable[..., Response[str]]:
@@ -126,15 +130,18 @@ def operation(
     return declare
 
 
-def read_id(text: str) -> int:
-    """Return the memory id that a path segment holds. Raises InvalidInput."""
+def parameter_type(name: str) -> TypeAdapter[Any]:
+    """Return the type of a path's parameter."""
+    return _PARAMETERS[name][0]
+
+
+def read_parameter(name: str, text: str) -> Any:
+    """Return what a segment of a path holds. Raises InvalidInput."""
+    kind, rule = _PARAMETERS[name]
     try:
-        return _MEMORY_ID.validate_strings(text)
+        return kind.validate_strings(text)
     except ValidationError:
-        problem = Problem(
-            "memory_id", ("path", "memory_id"), "must be a whole number from 1 to 2^63-1"
-        )
-        raise InvalidInput([problem]) from None
+        raise InvalidInput([Problem(name, ("path", name), rule)]) from None
 
 
 def _principal(event: Event, settings: Settings) -> Principal:

@@ -15,7 +15,7 @@ from local.storage import STORES, UnusableTable, open_store
 from memories import __version__
 from memories.config import InvalidSetting, Settings
 from memories.errors import Unauthenticated
-from memories.stores.sqlite_file import UnusableDataFile
+from memories.stores.sqlite.file import UnusableDataFile
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -61,7 +61,7 @@ def _moto() -> Iterator[None]:
 
 def _create(settings: Settings) -> None:
     # Loaded when needed: on SQLite, boto3 need not be installed.
-    from memories.stores.dynamodb_failures import failures_sorted  # noqa: PLC0415
+    from memories.stores.dynamodb.failures import failures_sorted  # noqa: PLC0415
 
     client = build_client(settings)
     try:

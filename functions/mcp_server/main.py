@@ -12,7 +12,7 @@ from mcp_server.serving import server_for
 from memories.bootstrap import build_store
 from memories.config import InvalidSetting, Settings
 from memories.service import MemoryService
-from memories.stores.sqlite_file import UnusableDataFile
+from memories.stores.sqlite.file import UnusableDataFile
 
 
 def main(environment: Mapping[str, str] = os.environ) -> int:

@@ -20,7 +20,8 @@ from pydantic import BaseModel, ValidationError
 
 from mcp_server.errors import explained
 from mcp_server.policy import INSTRUCTIONS, MEMORY, POLICY, PROMPT, policy
-from mcp_server.tools import TOOLS, Tool
+from mcp_server.tool import Tool
+from mcp_server.tools import TOOLS
 from memories import __version__
 from memories.errors import DomainError, MemoryNotFound
 from memories.fields import MAX_ID

@@ -28,7 +28,7 @@ from memories.models import (
 from memories.principal import Principal
 from memories.service import MemoryService
 from memories.stores.dynamodb import DynamoDBStore
-from memories.stores.keys import COUNTER, partition
+from memories.stores.dynamodb.keys import COUNTER, partition
 from memories.stores.port import Record, Store
 from memories.stores.sqlite import SqliteStore
 

@@ -14,7 +14,7 @@ from memories.models import Memory, MemoryDraft, MemoryPatch, MemoryQuery, Permi
 from memories.principal import Principal
 from memories.service import MemoryService
 from memories.stores.dynamodb import DynamoDBStore
-from memories.stores.dynamodb_pages import NEWEST
+from memories.stores.dynamodb.pages import NEWEST
 
 PRIVATE, PUBLIC = (PermissionsPatch(is_public=is_public) for is_public in (False, True))
 SORTS: list[Sort] = ["id", "created_at", "updated_at", "last_accessed_at"]

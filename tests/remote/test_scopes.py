@@ -12,7 +12,8 @@ from doors import Refused
 from issuer import Issuer
 from mcp_door import McpDoor
 from mcp_server.server import build_server
-from mcp_server.tools import TOOLS, Tool
+from mcp_server.tool import Tool
+from mcp_server.tools import TOOLS
 from memories.errors import DomainError, MissingScope
 from memories.principal import ADMIN, READ, SCOPES, WRITE, Principal
 from memories.service import MemoryService

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from memories.fields import MAX_ID, timestamp
 from memories.principal import MAX_NAME_LENGTH
-from memories.stores import keys
+from memories.stores.dynamodb import keys
 
 users = st.text(
     st.one_of(st.sampled_from("#/% 0:MEUSR-"), st.characters(exclude_categories=["Cs"])),

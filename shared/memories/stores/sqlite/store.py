@@ -1,17 +1,9 @@
-"""The embedded store: one SQLite file, for one machine, shared by its processes.
+"""The store over one SQLite file."""
 
-A write that a client is told of is synced to the disk before it is acknowledged. An access time
-is not worth a sync: after a power cut the last few may be older, and nothing else.
-"""
-
-import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
-from memories.errors import StoreUnavailable
 from memories.principal import Principal
 from memories.stores.port import (
     ConditionFailed,
@@ -21,10 +13,10 @@ from memories.stores.port import (
     Selection,
     first_version,
 )
-from memories.stores.sqlite_file import open_file
-from memories.stores.sqlite_pages import CHANGEABLE, READABLE, Totals, page_of
-from memories.stores.sqlite_rows import COLUMNS, insert, kept, record_of, regrant, reindex
-from memories.stores.sqlite_schema import ID_BITS
+from memories.stores.sqlite.pages import CHANGEABLE, READABLE, page_of
+from memories.stores.sqlite.rows import COLUMNS, insert, kept, record_of, regrant, reindex
+from memories.stores.sqlite.schema import ID_BITS
+from memories.stores.sqlite.session import Session
 
 # Wait this long for another process's write before giving up, in seconds.
 BUSY_TIMEOUT = 5.0
@@ -38,12 +30,10 @@ class SqliteStore:
 
     def __init__(self, path: Path, busy_timeout: float = BUSY_TIMEOUT) -> None:
         """Open or create the file at ``path``. Raises UnusableDataFile."""
-        self._lock = Lock()
-        self._totals = Totals()
-        self._connection = open_file(path, busy_timeout)
+        self._session = Session(path, busy_timeout)
 
     def create(self, principal: Principal, drafts: Sequence[NewRecord]) -> list[Record]:
-        with self._transaction(durable=True):
+        with self._session.transaction(durable=True):
             first_row, first_id = self._reserve(
                 principal.user_id, len(drafts), drafts[0].created_at
             )
@@ -52,15 +42,15 @@ class SqliteStore:
                 for n, draft in enumerate(drafts)
             ]
             for n, record in enumerate(records):
-                insert(self._connection, principal.user_id, first_row + n, record)
+                insert(self._session.connection, principal.user_id, first_row + n, record)
             return records
 
     def get(self, principal: Principal, memory_id: int) -> Record | None:
-        with self._transaction(writes=False):
+        with self._session.transaction(writes=False):
             return self._find(principal, memory_id)
 
     def access(self, principal: Principal, memory_id: int, accessed_at: str) -> Record | None:
-        with self._transaction():
+        with self._session.transaction():
             return self._set(
                 principal,
                 memory_id,
@@ -77,7 +67,7 @@ class SqliteStore:
         changes: Mapping[str, Any],
         at: str,
     ) -> Record:
-        with self._transaction(durable=True):
+        with self._session.transaction(durable=True):
             record = self._set(
                 principal,
                 memory_id,
@@ -88,11 +78,11 @@ class SqliteStore:
             if record is None:
                 raise ConditionFailed(self._find(principal, memory_id))
             if "content" in changes or "tags" in changes:
-                reindex(self._connection, principal.user_id, record)
+                reindex(self._session.connection, principal.user_id, record)
             return record
 
     def retire(self, principal: Principal, memory_id: int, version: int | None) -> Record:
-        with self._transaction(durable=True):
+        with self._session.transaction(durable=True):
             record = self._set(
                 principal,
                 memory_id,
@@ -105,7 +95,7 @@ class SqliteStore:
             return record
 
     def grant(self, principal: Principal, memory_id: int, grants: Mapping[str, Any]) -> Record:
-        with self._transaction(durable=True):
+        with self._session.transaction(durable=True):
             record = self._set(
                 principal,
                 memory_id,
@@ -116,15 +106,17 @@ class SqliteStore:
             if record is None:
                 raise ConditionFailed(self._find(principal, memory_id))
             if "shared_with_agents" in grants:
-                regrant(self._connection, principal.user_id, record)
+                regrant(self._session.connection, principal.user_id, record)
             return record
 
     def page(
         self, principal: Principal, selection: Selection, accessed_at: str, fit: Fit = len
     ) -> tuple[list[Record], int]:
         # One transaction: no write of another process falls between the count and the refresh.
-        with self._transaction():
-            rows, total = page_of(self._connection, self._totals, principal, selection, COLUMNS)
+        with self._session.transaction():
+            rows, total = page_of(
+                self._session.connection, self._session.totals, principal, selection, COLUMNS
+            )
             if not rows:
                 return [], total
             records = [
@@ -132,7 +124,7 @@ class SqliteStore:
                 for record in (record_of(row) for _row_id, *row in rows)
             ]
             kept = fit(records)
-            self._connection.execute(
+            self._session.connection.execute(
                 "UPDATE memories SET last_accessed_at = ?, access_count = access_count + 1 "
                 f"WHERE row_id IN ({', '.join('?' * kept)})",
                 (accessed_at, *(row_id for row_id, *_ in rows[:kept])),
@@ -141,36 +133,14 @@ class SqliteStore:
 
     def check(self) -> None:
         # Even reading a memory writes its access time, so ready means that it can be written.
-        with self._transaction():
-            self._one("SELECT 1 FROM users LIMIT 1", {})
+        with self._session.transaction():
+            self._session.one("SELECT 1 FROM users LIMIT 1", {})
 
     def close(self) -> None:
-        with self._lock:
-            self._connection.close()
-
-    @contextmanager
-    def _transaction(self, writes: bool = True, durable: bool = False) -> Iterator[None]:
-        with self._lock:
-            try:
-                if durable:
-                    self._totals.forget()
-                self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-                # IMMEDIATE: a transaction that reads first and writes later could not wait.
-                self._connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
-                yield
-                self._connection.execute("COMMIT")
-            except sqlite3.Error as error:
-                raise StoreUnavailable from error
-            finally:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-
-    def _one(self, statement: str, values: Mapping[str, Any]) -> Any:
-        rows = self._connection.execute(statement, values).fetchall()
-        return rows[0] if rows else None
+        self._session.close()
 
     def _find(self, principal: Principal, memory_id: int) -> Record | None:
-        row = self._one(
+        row = self._session.one(
             f"SELECT {COLUMNS} FROM memories WHERE {_EXISTS}",
             {"user_id": principal.user_id, "id": memory_id},
         )
@@ -185,7 +155,7 @@ class SqliteStore:
         values: Mapping[str, Any],
     ) -> Record | None:
         """Change a memory, and return it as it then is, or None where the condition fails."""
-        row = self._one(
+        row = self._session.one(
             f"UPDATE memories SET {assignments} WHERE {_EXISTS} AND {condition} "
             f"RETURNING {COLUMNS}",
             {
@@ -199,7 +169,7 @@ class SqliteStore:
 
     def _reserve(self, user_id: str, count: int, at: str) -> tuple[int, int]:
         """Return the first row id and the first id of ``count`` new ones."""
-        number, last_id = self._one(
+        number, last_id = self._session.one(
             "INSERT INTO users (user_id, created_at, last_id) VALUES (:user_id, :at, :count) "
             "ON CONFLICT (user_id) DO UPDATE SET last_id = last_id + :count "
             "RETURNING user_number, last_id",

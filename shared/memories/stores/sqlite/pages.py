@@ -9,7 +9,7 @@ from typing import Any
 
 from memories.principal import Principal
 from memories.stores.port import Selection
-from memories.stores.sqlite_schema import (
+from memories.stores.sqlite.schema import (
     FACET_BITS,
     ID_BITS,
     PRIVATE_BIT,

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 
-from memories.stores.sqlite_schema import APPLICATION_ID, MIGRATIONS
+from memories.stores.sqlite.migrations import APPLICATION_ID, MIGRATIONS
 
 
 class UnusableDataFile(Exception):

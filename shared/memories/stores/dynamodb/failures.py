@@ -9,7 +9,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from memories.errors import StoreUnavailable
-from memories.stores.items import Item
+from memories.stores.dynamodb.items import Item
 
 Pause = Callable[[int], None]
 

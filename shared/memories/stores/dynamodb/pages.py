@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from memories.errors import StoreUnavailable
 from memories.fields import timestamp
 from memories.principal import Principal
-from memories.stores import keys
-from memories.stores.dynamodb_expressions import (
+from memories.stores.dynamodb import keys
+from memories.stores.dynamodb.expressions import (
     Condition,
     all_of,
     indexed_of,
@@ -26,9 +26,8 @@ from memories.stores.dynamodb_expressions import (
     readable_by,
     selected,
 )
-from memories.stores.dynamodb_failures import MAX_TRIES, Pause, failures_sorted
-from memories.stores.dynamodb_marks import Marks, marked
-from memories.stores.items import (
+from memories.stores.dynamodb.failures import MAX_TRIES, Pause, failures_sorted
+from memories.stores.dynamodb.items import (
     SORT_ATTRIBUTES,
     Grants,
     Item,
@@ -36,6 +35,7 @@ from memories.stores.items import (
     matches,
     record_of,
 )
+from memories.stores.dynamodb.marks import Marks, marked
 from memories.stores.port import Fit, Record, Selection
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from memories.errors import StoreUnavailable
-from memories.stores import keys
-from memories.stores.dynamodb_failures import MAX_TRIES, Pause, failures_sorted
-from memories.stores.items import attributes, key
+from memories.stores.dynamodb import keys
+from memories.stores.dynamodb.failures import MAX_TRIES, Pause, failures_sorted
+from memories.stores.dynamodb.items import attributes, key
 from memories.stores.port import Record
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from memories.errors import StoreUnavailable
 from memories.grants import may_read
 from memories.principal import Principal
-from memories.stores import keys
-from memories.stores.dynamodb_creation import Creation
-from memories.stores.dynamodb_expressions import (
+from memories.stores.dynamodb import keys
+from memories.stores.dynamodb.creation import Creation
+from memories.stores.dynamodb.expressions import (
     NOT_DELETED,
     Condition,
     all_of,
@@ -22,15 +22,15 @@ from memories.stores.dynamodb_expressions import (
     readable_by,
     set_all,
 )
-from memories.stores.dynamodb_failures import (
+from memories.stores.dynamodb.failures import (
     ConditionNotMet,
     Pause,
     failures_sorted,
     pause,
 )
-from memories.stores.dynamodb_pages import Pages
-from memories.stores.dynamodb_tokens import READ, WRITE, is_own, new_token
-from memories.stores.items import Item, attributes, key, record_of
+from memories.stores.dynamodb.items import Item, attributes, key, record_of
+from memories.stores.dynamodb.pages import Pages
+from memories.stores.dynamodb.tokens import READ, WRITE, is_own, new_token
 from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection
 
 if TYPE_CHECKING:

@@ -1,13 +1,12 @@
-"""The routes. Each translates: its arguments are read, one service call, the reply shaped."""
+"""The memories themselves, and who may use them."""
 
 from typing import Annotated, Literal
 
 from aws_lambda_powertools.event_handler import Response
 from pydantic import BaseModel, Field, TypeAdapter
 
-from http_api.errors import JSON
+from http_api.answers import json_answer, memory_answer
 from http_api.operations import operation
-from memories.errors import StoreUnavailable
 from memories.fields import MAX_BATCH, Omittable
 from memories.models import (
     FullMemory,
@@ -48,19 +47,6 @@ class ItemQuery(BaseModel):
     view: View = None
 
 
-class Health(BaseModel):
-    """The function runs."""
-
-    status: str = Field(examples=["ok"])
-
-
-class Readiness(BaseModel):
-    """Whether the function can serve, check by check."""
-
-    status: str = Field(examples=["ready", "not_ready"])
-    checks: dict[str, str] = Field(examples=[{"store": "ok"}])
-
-
 @operation(
     "POST",
     "/memories",
@@ -72,7 +58,7 @@ class Readiness(BaseModel):
 )
 def record_memory(service: MemoryService, principal: Principal, body: MemoryDraft) -> Response[str]:
     memory = service.record(principal, body)
-    return _memory(memory, status=201, headers={"Location": f"/memories/{memory.id}"})
+    return memory_answer(memory, status=201, headers={"Location": f"/memories/{memory.id}"})
 
 
 @operation(
@@ -88,7 +74,7 @@ def record_batch(
     service: MemoryService, principal: Principal, body: list[MemoryDraft]
 ) -> Response[str]:
     memories = service.record_batch(principal, body)
-    return _json(_MEMORIES.dump_json(memories).decode(), status=201)
+    return json_answer(_MEMORIES.dump_json(memories).decode(), status=201)
 
 
 @operation(
@@ -102,7 +88,9 @@ def record_batch(
 def search_memories(
     service: MemoryService, principal: Principal, query: ListQuery
 ) -> Response[str]:
-    return _json(service.search(principal, query, full=query.view == "full").model_dump_json())
+    return json_answer(
+        service.search(principal, query, full=query.view == "full").model_dump_json()
+    )
 
 
 @operation(
@@ -116,7 +104,7 @@ def search_memories(
 def inspect_memory(
     service: MemoryService, principal: Principal, memory_id: int, query: ItemQuery
 ) -> Response[str]:
-    return _memory(service.inspect(principal, memory_id, full=query.view == "full"))
+    return memory_answer(service.inspect(principal, memory_id, full=query.view == "full"))
 
 
 @operation(
@@ -135,7 +123,7 @@ def revise_memory(
     body: MemoryPatch,
     expected_version: int | None,
 ) -> Response[str]:
-    return _memory(service.revise(principal, memory_id, body, expected_version))
+    return memory_answer(service.revise(principal, memory_id, body, expected_version))
 
 
 @operation(
@@ -149,7 +137,7 @@ def revise_memory(
 def retire_memory(
     service: MemoryService, principal: Principal, memory_id: int, expected_version: int | None
 ) -> Response[str]:
-    return _memory(service.retire(principal, memory_id, expected_version))
+    return memory_answer(service.retire(principal, memory_id, expected_version))
 
 
 @operation(
@@ -160,7 +148,7 @@ def retire_memory(
     errors=(404, 422),
 )
 def get_permissions(service: MemoryService, principal: Principal, memory_id: int) -> Response[str]:
-    return _json(service.permissions(principal, memory_id).model_dump_json())
+    return json_answer(service.permissions(principal, memory_id).model_dump_json())
 
 
 @operation(
@@ -175,31 +163,4 @@ def put_permissions(
     service: MemoryService, principal: Principal, memory_id: int, body: Permissions
 ) -> Response[str]:
     patch = PermissionsPatch.model_validate(body.model_dump())
-    return _json(service.share(principal, memory_id, patch).model_dump_json())
-
-
-@operation("GET", "/health", summary="Is it running?", returns=Health, authorised=False)
-def health(service: MemoryService) -> Response[str]:
-    return _json('{"status":"ok"}')
-
-
-@operation(
-    "GET", "/ready", summary="Can it serve?", returns=Readiness, authorised=False, errors=(503,)
-)
-def ready(service: MemoryService) -> Response[str]:
-    try:
-        service.check()
-    except StoreUnavailable:
-        return _json('{"status":"not_ready","checks":{"store":"failed"}}', status=503)
-    return _json('{"status":"ready","checks":{"store":"ok"}}')
-
-
-def _memory(
-    memory: Memory, status: int = 200, headers: dict[str, str] | None = None
-) -> Response[str]:
-    tag = {"ETag": f'"{memory.version}"'}
-    return _json(memory.model_dump_json(), status, tag | (headers or {}))
-
-
-def _json(body: str, status: int = 200, headers: dict[str, str] | None = None) -> Response[str]:
-    return Response(status_code=status, content_type=JSON, body=body, headers=headers)
+    return json_answer(service.share(principal, memory_id, patch).model_dump_json())

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from memories.grants import may_read
-from memories.stores import keys
+from memories.stores.dynamodb import keys
 from memories.stores.port import Record, Selection
 from memories.text import SEPARATOR, fold, search_text
 

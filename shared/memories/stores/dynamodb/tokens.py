@@ -7,7 +7,7 @@ item with that token has not failed: the call is done.
 
 import secrets
 
-from memories.stores.items import Item, attributes
+from memories.stores.dynamodb.items import Item, attributes
 
 # One for the writes, and one for the readings: a reading between two attempts of a write must not
 # remove what tells that the write was done.

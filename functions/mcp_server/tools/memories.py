@@ -1,13 +1,7 @@
-"""The tools: each declared once, with its arguments, its result and its hints."""
+"""The tools for the memories themselves, and for who may use them."""
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
-from mcp_types import Tool as ToolDeclaration
-from mcp_types import ToolAnnotations
 from pydantic import BaseModel
 
 from mcp_server.arguments import (
@@ -20,7 +14,7 @@ from mcp_server.arguments import (
     SearchMemories,
     ShareMemory,
 )
-from mcp_server.schemas import schema_of
+from mcp_server.tool import Tool
 from memories.fields import MAX_BATCH, MemoryType
 from memories.models import Memory, Page, Permissions, PrimedContext, PrimingQuery
 from memories.principal import READ, WRITE, Principal
@@ -31,42 +25,6 @@ class Recorded(BaseModel):
     """What was recorded, in order."""
 
     memories: list[Memory]
-
-
-@dataclass(frozen=True)
-class Tool:
-    """What a tool is called with, what it does and what it answers."""
-
-    name: str
-    title: str
-    description: str
-    arguments: type[BaseModel]
-    result: type[BaseModel]
-    # What a token must allow, to be told before the call. The service itself checks it again.
-    scope: str
-    run: Callable[[MemoryService, Principal, Any], BaseModel]
-    # What to tell a model beside the result.
-    remarks: Callable[[Any, Any], list[str]] = lambda arguments, result: []
-    destructive: bool = False
-    idempotent: bool = False
-
-    @cached_property
-    def declaration(self) -> ToolDeclaration:
-        return ToolDeclaration(
-            name=self.name,
-            title=self.title,
-            description=self.description,
-            input_schema=schema_of(self.arguments, "validation"),
-            output_schema=schema_of(self.result, "serialization"),
-            annotations=ToolAnnotations(
-                title=self.title,
-                # Even a search writes: it marks what it returns as used.
-                read_only_hint=False,
-                destructive_hint=self.destructive,
-                idempotent_hint=self.idempotent,
-                open_world_hint=False,
-            ),
-        )
 
 
 def _prime(
@@ -128,7 +86,7 @@ def _recipe(arguments: PrimingQuery, kind: MemoryType) -> str:
     )
 
 
-_TOOLS = [
+MEMORY_TOOLS = [
     Tool(
         name="prime_memory_context",
         title="Start of a session",
@@ -221,5 +179,3 @@ _TOOLS = [
         idempotent=True,
     ),
 ]
-
-TOOLS = {tool.name: tool for tool in _TOOLS}

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from memories.errors import StoreUnavailable
 from memories.principal import Principal
-from memories.stores import keys
-from memories.stores.dynamodb_expressions import IS_ABSENT, names_in
-from memories.stores.dynamodb_failures import (
+from memories.stores.dynamodb import keys
+from memories.stores.dynamodb.expressions import IS_ABSENT, names_in
+from memories.stores.dynamodb.failures import (
     MAX_TRIES,
     ConditionNotMet,
     Pause,
     TransactionCanceled,
     failures_sorted,
 )
-from memories.stores.dynamodb_tokens import WRITE, is_own, new_token
-from memories.stores.items import Item, item_of
+from memories.stores.dynamodb.items import Item, item_of
+from memories.stores.dynamodb.tokens import WRITE, is_own, new_token
 from memories.stores.port import NewRecord, Record, first_version
 
 if TYPE_CHECKING:

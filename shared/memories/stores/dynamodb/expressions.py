@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from memories.stores import keys
-from memories.stores.items import Item
+from memories.stores.dynamodb import keys
+from memories.stores.dynamodb.items import Item
 from memories.stores.port import Selection
 
 

@@ -1,11 +1,4 @@
-"""The schema of the SQLite store, as the steps that lead to it.
-
-``PRAGMA user_version`` counts the steps a file has taken. A released step is never edited: what
-comes after is a further step.
-"""
-
-# "memo", in the file's header: tells a data file of this product from any other SQLite file.
-APPLICATION_ID = 0x6D656D6F
+"""The schema of the memories in the SQLite store, and of the users they belong to."""
 
 # A record's row id is the number of its user above ID_BITS, and its id below; its entry in the
 # full-text index has the row id above FACET_BITS, and below whether it is private, its type and
@@ -51,7 +44,7 @@ _REMOVE_ENTRY = """
     VALUES ('delete', old.search_id, old.search_text);
 """
 
-_MEMORIES = (
+MEMORIES = (
     # last_id is the user's atomic counter; an id once given is not given again.
     """
     CREATE TABLE users (
@@ -188,5 +181,3 @@ _MEMORIES = (
     END
     """,
 )
-
-MIGRATIONS = (_MEMORIES,)

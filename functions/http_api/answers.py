@@ -1,0 +1,19 @@
+"""Answers of the routes, shaped."""
+
+from aws_lambda_powertools.event_handler import Response
+
+from http_api.errors import JSON
+from memories.models import Memory
+
+
+def memory_answer(
+    memory: Memory, status: int = 200, headers: dict[str, str] | None = None
+) -> Response[str]:
+    tag = {"ETag": f'"{memory.version}"'}
+    return json_answer(memory.model_dump_json(), status, tag | (headers or {}))
+
+
+def json_answer(
+    body: str, status: int = 200, headers: dict[str, str] | None = None
+) -> Response[str]:
+    return Response(status_code=status, content_type=JSON, body=body, headers=headers)

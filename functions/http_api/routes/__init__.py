@@ -1,0 +1,7 @@
+"""The routes. Each translates: its arguments are read, one service call, the reply shaped.
+
+Importing this declares their operations.
+"""
+
+import http_api.routes.health
+import http_api.routes.memories  # noqa: F401

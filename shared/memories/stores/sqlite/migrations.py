@@ -1,0 +1,12 @@
+"""The steps that lead to the present schema of the SQLite store.
+
+``PRAGMA user_version`` counts the steps a file has taken. A released step is never edited: what
+comes after is a further step.
+"""
+
+from memories.stores.sqlite.schema import MEMORIES
+
+# "memo", in the file's header: tells a data file of this product from any other SQLite file.
+APPLICATION_ID = 0x6D656D6F
+
+MIGRATIONS = (MEMORIES,)

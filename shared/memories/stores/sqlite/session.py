@@ -1,0 +1,64 @@
+"""The one connection to a data file, which the threads of a process take in turn.
+
+A write that a client is told of is synced to the disk before it is acknowledged. An access time
+is not worth a sync: after a power cut the last few may be older, and nothing else.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from memories.errors import StoreUnavailable
+from memories.stores.sqlite.file import open_file
+from memories.stores.sqlite.pages import Totals
+
+
+class Session:
+    """Transactions on a data file, one at a time."""
+
+    def __init__(self, path: Path, busy_timeout: float) -> None:
+        """Open or create the file at ``path``. Raises UnusableDataFile.
+
+        ``busy_timeout`` is how long to wait for another process's write, in seconds.
+        """
+        self._lock = Lock()
+        self.totals = Totals()
+        self.connection = open_file(path, busy_timeout)
+
+    @contextmanager
+    def transaction(self, writes: bool = True, durable: bool = False) -> Iterator[None]:
+        """Do what is within the block wholly or not at all. Raises StoreUnavailable.
+
+        ``durable`` is for all that changes memories: it is synced, and their totals are counted
+        anew.
+        """
+        with self._lock:
+            try:
+                if durable:
+                    self.totals.forget()
+                self.connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+                # IMMEDIATE: a transaction that reads first and writes later could not wait.
+                self.connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+                yield
+                self.connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                raise StoreUnavailable from error
+            finally:
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+
+    def all(self, statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement. All are taken, so that it is done."""
+        return self.connection.execute(statement, values).fetchall()
+
+    def one(self, statement: str, values: Mapping[str, Any]) -> Any:
+        """Return the first row of a statement, or None."""
+        rows = self.all(statement, values)
+        return rows[0] if rows else None
+
+    def close(self) -> None:
+        with self._lock:
+            self.connection.close()
