@@ -4,6 +4,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 from memories.errors import MemoryNotFound, NotPermitted, VersionMismatch, WriteConflict
 from memories.fields import MAX_ID, timestamp
@@ -21,9 +22,10 @@ from memories.models import (
     PrimingQuery,
 )
 from memories.principal import READ, WRITE, Principal
+from memories.room import MAX_ANSWER, Room, deliverable
 from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection, Store
 from memories.text import fold
-from memories.views import Room, View, memory_of, permissions_of
+from memories.views import View, memory_of, permissions_of
 
 Clock = Callable[[], datetime]
 
@@ -84,9 +86,13 @@ class MemoryService:
         return [memory_of(record) for record in self._store.create(principal, new)]
 
     def search(self, principal: Principal, query: MemoryQuery, full: bool = False) -> Page:
-        """Return one page of the matches and mark exactly its memories as accessed."""
+        """Return one page of the matches and mark exactly its memories as accessed.
+
+        It is shorter than the limit where more could not be delivered, and then has more.
+        """
         principal.require(READ)
-        return self._page(principal, query, View(full), len)
+        view = View(full)
+        return self._page(principal, query, view, partial(deliverable, view=view))
 
     def prime(self, principal: Principal, query: PrimingQuery, full: bool = False) -> PrimedContext:
         """Return the active preferences and identities, as many as ``max_chars`` has room for.
@@ -98,9 +104,9 @@ class MemoryService:
         view = View(full)
         room = query.max_chars - _ENVELOPES
         half = Room(room // 2, room, view)
-        preferences = self._page(principal, query.of_type("preference"), view, half.fit)
+        preferences = self._page(principal, query.of_type("preference"), view, _both(half, view))
         rest = Room(room - half.used, room - half.used, view)
-        identities = self._page(principal, query.of_type("identity"), view, rest.fit)
+        identities = self._page(principal, query.of_type("identity"), view, _both(rest, view))
         context = FullPrimedContext if full else PrimedContext
         return context.model_construct(preferences=preferences, identities=identities)
 
@@ -196,6 +202,15 @@ class MemoryService:
 
     def _now(self) -> str:
         return timestamp(self._clock())
+
+
+def _both(room: Room, view: View) -> Fit:
+    """Return what fits one of two pages: as much as there is room for and can be delivered."""
+
+    def fit(records: Sequence[Record]) -> int:
+        return room.fit(records[: deliverable(records, view, MAX_ANSWER // 2)])
+
+    return fit
 
 
 def _readable(record: Record | None, principal: Principal, memory_id: int) -> Record:

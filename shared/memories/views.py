@@ -63,23 +63,3 @@ class View:
             offset=query.offset,
             has_more=query.offset + len(records) < total,
         )
-
-
-class Room:
-    """Characters of JSON that a page may take."""
-
-    def __init__(self, size: int, most: int, view: View) -> None:
-        """``most`` is for a first record that is larger than ``size``: alone it may have it all."""
-        self._size = size
-        self._most = most
-        self._view = view
-        self.used = 0
-
-    def fit(self, records: Sequence[Record]) -> int:
-        """Return how many of the records there is room for, each whole and with its comma."""
-        for number, record in enumerate(records):
-            size = len(self._view.memory(record).model_dump_json()) + 1
-            if self.used + size > (self._size if number else self._most):
-                return number
-            self.used += size
-        return len(records)

@@ -20,7 +20,7 @@ LAYERS = [
     {"memories.stores.port"},
     {"memories.stores.sqlite"},
     {"memories.stores.dynamodb"},
-    {"memories.views", "memories.service"},
+    {"memories.views", "memories.room", "memories.service"},
     {"memories.bootstrap"},
 ]
 OUTSIDE = {
