@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
-from memories.errors import MemoryNotFound, NotPermitted, VersionMismatch, WriteConflict
+from memories.errors import MemoryNotFound, NotPermitted, WriteConflict
 from memories.fields import MAX_ID, timestamp
-from memories.grants import may_change, may_read
 from memories.models import (
     FullPrimedContext,
     Memory,
@@ -21,6 +20,7 @@ from memories.models import (
     PrimedContext,
     PrimingQuery,
 )
+from memories.permission import changeable, readable
 from memories.principal import READ, WRITE, Principal
 from memories.room import MAX_ANSWER, Room, deliverable
 from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection, Store
@@ -134,7 +134,7 @@ class MemoryService:
         expected_version = _storable(expected_version)
         current = self._store.get(principal, memory_id)
         for tries in range(1, MAX_TRIES + 1):
-            record = _changeable(current, principal, memory_id, expected_version)
+            record = changeable(current, principal, memory_id, expected_version)
             changes = _differences(record, patch)
             if not changes:
                 return memory_of(record)
@@ -158,15 +158,13 @@ class MemoryService:
         try:
             return memory_of(self._store.retire(principal, memory_id, expected_version))
         except ConditionFailed as refused:
-            _changeable(refused.current, principal, memory_id, expected_version)
+            changeable(refused.current, principal, memory_id, expected_version)
             raise WriteConflict from refused
 
     def permissions(self, principal: Principal, memory_id: int) -> Permissions:
         """Return who may use a memory. It is not marked as accessed. Raises MemoryNotFound."""
         principal.require(READ)
-        return permissions_of(
-            _readable(self._store.get(principal, memory_id), principal, memory_id)
-        )
+        return permissions_of(readable(self._store.get(principal, memory_id), principal, memory_id))
 
     def share(self, principal: Principal, memory_id: int, patch: PermissionsPatch) -> Permissions:
         """Change the grants that were sent, as its maker alone may.
@@ -180,7 +178,7 @@ class MemoryService:
         try:
             return permissions_of(self._store.grant(principal, memory_id, grants))
         except ConditionFailed as refused:
-            _readable(refused.current, principal, memory_id)
+            readable(refused.current, principal, memory_id)
             raise NotPermitted("Only the agent that made this memory may share it") from refused
 
     def check(self) -> None:
@@ -211,23 +209,6 @@ def _both(room: Room, view: View) -> Fit:
         return room.fit(records[: deliverable(records, view, MAX_ANSWER // 2)])
 
     return fit
-
-
-def _readable(record: Record | None, principal: Principal, memory_id: int) -> Record:
-    if record is None or record.status == "deleted" or not may_read(record, principal.agent_id):
-        raise MemoryNotFound(memory_id)
-    return record
-
-
-def _changeable(
-    record: Record | None, principal: Principal, memory_id: int, expected_version: int | None
-) -> Record:
-    record = _readable(record, principal, memory_id)
-    if not may_change(record, principal.agent_id):
-        raise NotPermitted("This memory is read-only for all but the agent that made it")
-    if expected_version not in (None, record.version):
-        raise VersionMismatch(memory_of(record))
-    return record
 
 
 def _storable(version: int | None) -> int | None:

@@ -20,7 +20,12 @@ LAYERS = [
     {"memories.stores.port"},
     {"memories.stores.sqlite"},
     {"memories.stores.dynamodb"},
-    {"memories.views", "memories.room", "memories.service"},
+    {
+        "memories.views",
+        "memories.room",
+        "memories.permission",
+        "memories.service",
+    },
     {"memories.bootstrap"},
 ]
 OUTSIDE = {
