@@ -22,7 +22,7 @@ PIP_CONFIG ?=
 BUILD_OPTIONS ?=
 comma := ,
 
-.PHONY: serve test e2e image image-test check format clean
+.PHONY: serve test e2e image image-test bench check format clean
 
 serve: .venv/serve-$(STORE).stamp  ## Run the service on this machine
 	@$(BIN)/memories serve --host $(HOST) --port $(PORT) --data "$(DATA)" --store $(STORE) \
@@ -43,6 +43,9 @@ image:  ## Build the container of the MCP server
 
 image-test: .venv/dev.stamp  ## Build the container and drive the server in it; needs root
 	$(BIN)/python -m pytest -m image
+
+bench: .venv/dev.stamp  ## Measure, beside the limit, a baseline and others; QUICK=1 to try it
+	$(BIN)/python benchmarks/bench.py $(if $(QUICK),--quick)
 
 check: .venv/dev.stamp  ## Lint, formatting and types
 	$(BIN)/ruff check .

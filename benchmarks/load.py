@@ -5,11 +5,10 @@ what is measured is the server. HTTP/1.1 with Content-Length only.
 """
 
 import asyncio
-import itertools
 import json
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
@@ -25,13 +24,23 @@ class UnexpectedAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What to send, until one of the bounds is reached, and the status each answer must have."""
+    """What to send, until one of the bounds is reached, and the status each answer must have.
 
-    requests: Sequence[bytes]
+    The requests go on from one run to the next.
+    """
+
+    requests: Iterator[bytes]
     status: int
     clients: int
-    most_requests: int
-    most_seconds: float
+    most: "Most"
+
+
+@dataclass(frozen=True, slots=True)
+class Most:
+    """The bounds of a run: whichever comes first ends it."""
+
+    requests: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +71,18 @@ async def run(port: int, load: Load) -> Outcome:
     Raises UnexpectedAnswer.
     """
     loop = asyncio.get_running_loop()
-    source = itertools.cycle(load.requests)
     clients = []
     for _ in range(load.clients):
         _, client = await loop.create_connection(
-            lambda: _Client(source, load.status), "127.0.0.1", port
+            lambda: _Client(load.requests, load.status), "127.0.0.1", port
         )
         clients.append(client)
     started = time.perf_counter()
-    budget = _Budget(load.most_requests, started + load.most_seconds)
+    budget = _Budget(load.most.requests, started + load.most.seconds)
     for client in clients:
         client.start(budget)
     try:
-        async with asyncio.timeout(load.most_seconds + _STALLED):
+        async with asyncio.timeout(load.most.seconds + _STALLED):
             await asyncio.gather(*(client.done for client in clients))
     finally:
         for client in clients:
