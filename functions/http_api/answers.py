@@ -1,8 +1,10 @@
 """Answers of the routes, shaped."""
 
+from collections.abc import Sequence
+
 from aws_lambda_powertools.event_handler import Response
 
-from http_api.errors import JSON
+from http_api.errors import JSON, LINES
 from memories.models import Memory
 
 
@@ -17,3 +19,8 @@ def json_answer(
     body: str, status: int = 200, headers: dict[str, str] | None = None
 ) -> Response[str]:
     return Response(status_code=status, content_type=JSON, body=body, headers=headers)
+
+
+def lines_answer(lines: Sequence[str], headers: dict[str, str]) -> Response[str]:
+    body = "".join(f"{line}\n" for line in lines)
+    return Response(status_code=200, content_type=LINES, body=body, headers=headers)

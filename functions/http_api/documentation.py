@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler import Response
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
-from http_api.errors import JSON
+from http_api.errors import JSON, LINES
 from http_api.operations import OPERATIONS, Operation, operation, parameter_type
 from memories import __version__
 from memories.models import FullMemory, Memory
@@ -28,7 +28,7 @@ _ERRORS = {
     409: "Other writers kept winning; try again",
     412: "The memory is at another version; it is in the answer",
     413: "The body is larger than 1 MiB",
-    415: "The body is not sent as application/json",
+    415: "The body is not sent as the media type that is asked for",
     422: "The input breaks a rule; nothing was done",
     500: "A fault of the service",
     503: "The store is unavailable; nothing was half-written",
@@ -140,7 +140,7 @@ class _Document:
                 str(operation.status): {
                     "description": "Success",
                     "headers": _answer_headers(operation),
-                    "content": self._content(operation.returns, "serialization"),
+                    "content": self._content(operation.returns, "serialization", operation.answers),
                 }
             },
             # Either a token or, on one machine, nothing.
@@ -149,7 +149,7 @@ class _Document:
         if operation.body is not None:
             described["requestBody"] = {
                 "required": True,
-                "content": self._content(operation.body, "validation"),
+                "content": self._content(operation.body, "validation", operation.takes),
             }
         always = (401, 403, 500, 503) if operation.authorised else (500,)
         for status in sorted({*always, *operation.errors}):
@@ -185,8 +185,8 @@ class _Document:
         parameters.append(_header("X-Request-Id", "Comes back in the answer"))
         return parameters
 
-    def _content(self, model: Any, mode: JsonSchemaMode) -> dict[str, Any]:
-        return {JSON: {"schema": self._schema(model, mode)}}
+    def _content(self, model: Any, mode: JsonSchemaMode, media_type: str = JSON) -> dict[str, Any]:
+        return {media_type: {"schema": self._schema(model, mode)}}
 
     def _schema(self, model: Any, mode: JsonSchemaMode) -> dict[str, Any]:
         generated = TypeAdapter(model).json_schema(
@@ -207,6 +207,8 @@ def _header(name: str, description: str) -> dict[str, Any]:
 
 def _answer_headers(operation: Operation) -> dict[str, Any]:
     names = ["X-Request-Id"]
+    if operation.answers == LINES:
+        names.append("Link")
     if operation.returns in (Memory, Memory | FullMemory):
         names.append("ETag")
         if operation.status == 201:

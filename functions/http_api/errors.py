@@ -22,6 +22,7 @@ from memories.errors import (
 )
 
 JSON = "application/json"
+LINES = "application/x-ndjson"
 MAX_BODY = 1024 * 1024
 """The largest request body that is read, in bytes."""
 
@@ -34,8 +35,9 @@ class PayloadTooLarge(DomainError):
 
 
 class UnsupportedMediaType(DomainError):
-    def __init__(self) -> None:
-        super().__init__(f"Send the body as JSON, with the header Content-Type: {JSON}")
+    def __init__(self, wanted: str) -> None:
+        form = "JSON" if wanted == JSON else "lines of JSON"
+        super().__init__(f"Send the body as {form}, with the header Content-Type: {wanted}")
 
 
 class NoSuchRoute(DomainError):

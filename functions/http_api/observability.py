@@ -31,6 +31,7 @@ _COUNTED: Mapping[str, tuple[str, Callable[[Any], int]]] = {
     "create": ("Creates", len),
     "access": ("Retrievals", lambda record: record is not None),
     "page": ("Retrievals", lambda page: 1),
+    "place": ("Creates", lambda placed: sum(each.is_new for each in placed)),
 }
 
 _CONFLICTS = {409, 412}

@@ -16,7 +16,14 @@ from urllib.parse import parse_qsl
 from aws_lambda_powertools.event_handler import Response
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from http_api.errors import JSON, MAX_BODY, NoSuchRoute, PayloadTooLarge, UnsupportedMediaType
+from http_api.errors import (
+    JSON,
+    LINES,
+    MAX_BODY,
+    NoSuchRoute,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+)
 from memories.config import Settings
 from memories.errors import InvalidInput, Problem, Unauthenticated
 from memories.fields import MemoryId
@@ -44,6 +51,8 @@ class Operation:
     returns: Any
     query: type[BaseModel] | None
     body: Any
+    takes: str
+    answers: str
     precondition: bool
     authorised: bool
     errors: tuple[int, ...]
@@ -83,8 +92,15 @@ class Operation:
         if self.precondition:
             arguments["expected_version"] = _expected_version(event)
         if self.body is not None:
-            arguments["body"] = _body(event, self.body_type)
+            content = _content(event, self.takes)
+            arguments["body"] = content if self.takes == LINES else self._parsed(content)
         return arguments
+
+    def _parsed(self, content: bytes) -> Any:
+        try:
+            return self.body_type.validate_json(content)
+        except ValidationError as error:
+            raise invalid_input(error, "body") from None
 
 
 OPERATIONS: list[Operation] = []
@@ -99,6 +115,8 @@ def operation(
     status: int = 200,
     query: type[BaseModel] | None = None,
     body: Any = None,
+    takes: str = JSON,
+    answers: str = JSON,
     precondition: bool = False,
     authorised: bool = True,
     errors: tuple[int, ...] = (),
@@ -106,7 +124,8 @@ def operation(
     """Declare the decorated function as the handler of a route.
 
     It is called with ``service`` and, as declared, ``principal``, the parameters of the path,
-    ``query``, ``expected_version`` and ``body``.
+    ``query``, ``expected_version`` and ``body``. ``takes`` and ``answers`` are media types: of
+    LINES, ``body`` and ``returns`` are what a line holds, and the body is handed on as it came.
     """
 
     def declare(handler: Callable[..., Response[str]]) -> Callable[..., Response[str]]:
@@ -120,6 +139,8 @@ def operation(
                 returns=returns,
                 query=query,
                 body=body,
+                takes=takes,
+                answers=answers,
                 precondition=precondition,
                 authorised=authorised,
                 errors=errors,
@@ -194,15 +215,12 @@ def _expected_version(event: Event) -> int | None:
     return int(tag[1:-1]) if re.fullmatch(r'"[1-9][0-9]{0,18}"', tag) else 0
 
 
-def _body(event: Event, body_type: TypeAdapter[Any]) -> Any:
+def _content(event: Event, wanted: str) -> bytes:
     text = event.get("body") or ""
     content = base64.b64decode(text) if event.get("isBase64Encoded") else text.encode()
     if len(content) > MAX_BODY:
         raise PayloadTooLarge
     media_type = event["headers"].get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != JSON:
-        raise UnsupportedMediaType
-    try:
-        return body_type.validate_json(content)
-    except ValidationError as error:
-        raise invalid_input(error, "body") from None
+    if media_type != wanted:
+        raise UnsupportedMediaType(wanted)
+    return content

@@ -16,6 +16,10 @@ MAX_TAGS = 20
 MAX_SENT_TAGS = 100
 MAX_BATCH = 25
 MAX_SHARED = 100
+# Of an import, and of a page of an export.
+MAX_LINES = 1_000
+# What every reader of JSON keeps exactly, and what can still be counted on from.
+_MAX_COUNT = 2**53 - 1
 
 
 def timestamp(moment: datetime) -> str:
@@ -69,6 +73,19 @@ def _not_null(value: object) -> object:
     if value is None:
         raise PydanticCustomError("null", "must not be null")
     return value
+
+
+def _moment(text: str) -> str:
+    try:
+        if timestamp(datetime.fromisoformat(text)) == text:
+            return text
+    except ValueError:
+        pass
+    raise PydanticCustomError("timestamp", "must be a time like 2026-04-06T14:12:00.000000Z")
+
+
+def _capped_lines(limit: int) -> int:
+    return min(limit, MAX_LINES)
 
 
 def _capped(limit: int) -> int:
@@ -155,6 +172,16 @@ Timestamp = Annotated[
     str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-04-06T14:12:00.000000Z"])
 ]
 
+
+# A time that is sent: exactly as this service writes it.
+Moment = Annotated[str, Field(max_length=27), AfterValidator(_moment)]
+Count = Annotated[int, Field(ge=0, le=_MAX_COUNT)]
+ExportLimit = Annotated[
+    int,
+    Field(ge=1, description=f"Records of a page; above {MAX_LINES} it is {MAX_LINES}"),
+    AfterValidator(_capped_lines),
+    BeforeValidator(_digits),
+]
 
 # None stands for "not sent" and cannot be sent.
 Value = TypeVar("Value")

@@ -3,9 +3,9 @@
 import random
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from functools import partial
 
+from memories.clock import Clock, utc_now
 from memories.errors import MemoryNotFound, NotPermitted, WriteConflict
 from memories.fields import MAX_ID, timestamp
 from memories.models import (
@@ -25,9 +25,8 @@ from memories.principal import READ, WRITE, Principal
 from memories.room import MAX_ANSWER, Room, deliverable
 from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection, Store
 from memories.text import fold
+from memories.transfer import Transfer
 from memories.views import View, memory_of, permissions_of
-
-Clock = Callable[[], datetime]
 
 # A PATCH that loses this many races in a row answers WriteConflict.
 MAX_TRIES = 8
@@ -36,10 +35,6 @@ _FIRST_PAUSE = 0.002
 
 # The most characters that the two envelopes of a primed context take around their items.
 _ENVELOPES = 260
-
-
-def utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 def pause(tries: int) -> None:
@@ -57,6 +52,7 @@ class MemoryService:
         self._store = store
         self._clock = clock
         self._pause = pause
+        self.transfer = Transfer(store.transfer, clock)
 
     def record(self, principal: Principal, draft: MemoryDraft) -> Memory:
         """Store one memory."""

@@ -65,6 +65,8 @@ def test_the_api_describes_itself(http: HttpClient) -> None:
         "DELETE /memories/{memory_id}",
         "GET /memories/{memory_id}/permissions",
         "PUT /memories/{memory_id}/permissions",
+        "GET /export",
+        "POST /import",
         "GET /health",
         "GET /ready",
     }

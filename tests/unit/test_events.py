@@ -21,6 +21,8 @@ STATUSES = {
     "get_permissions": 200,
     "put_permissions": 200,
     "retire_memory": 200,
+    "export_memories": 200,
+    "import_memories": 200,
     "health": 200,
     "ready": 200,
     "openapi": 200,

@@ -14,10 +14,10 @@ MODULES = sorted([*ROOT.glob("shared/memories/**/*.py"), *ROOT.glob("functions/*
 # that imports it. A package stands for all that is in it.
 LAYERS = [
     {"memories"},
-    {"memories.text", "memories.errors", "memories.addresses"},
+    {"memories.text", "memories.errors", "memories.addresses", "memories.clock"},
     {"memories.principal", "memories.config", "memories.validation", "memories.grants"},
-    {"memories.fields", "memories.models"},
-    {"memories.stores.port"},
+    {"memories.fields", "memories.models", "memories.transfer_models"},
+    {"memories.stores.port", "memories.stores.port_transfer"},
     {"memories.stores.sqlite"},
     {"memories.stores.dynamodb"},
     {
@@ -25,6 +25,7 @@ LAYERS = [
         "memories.room",
         "memories.permission",
         "memories.service",
+        "memories.transfer",
     },
     {"memories.bootstrap"},
 ]

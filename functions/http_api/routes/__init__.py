@@ -4,4 +4,5 @@ Importing this declares their operations.
 """
 
 import http_api.routes.health
-import http_api.routes.memories  # noqa: F401
+import http_api.routes.memories
+import http_api.routes.transfer  # noqa: F401

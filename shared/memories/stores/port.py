@@ -5,12 +5,17 @@ are told to it; every method is atomic, and every failure of the store itself is
 with nothing half-written.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from memories.fields import MemoryType, Status
 from memories.principal import Principal
+
+if TYPE_CHECKING:
+    from memories.stores.port_transfer import TransferStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +110,10 @@ class Store(Protocol):
 
     The principal says whose they are, and by which agent's grants they may be read and changed.
     """
+
+    @property
+    def transfer(self) -> TransferStore:
+        """The part that whole records leave and come by."""
 
     def create(self, principal: Principal, drafts: Sequence[NewRecord]) -> list[Record]:
         """Store all the drafts or none, each under a new id, and return them in order.

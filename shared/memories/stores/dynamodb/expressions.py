@@ -79,6 +79,25 @@ def memories_of(user_id: str) -> Condition:
     )
 
 
+def memories_after(user_id: str, memory_id: int) -> Condition:
+    """Memories are kept in the order of their ids, and other items on either side of them."""
+    bounds = {":first": keys.memory(memory_id + 1), ":last": keys.LAST_MEMORY}
+    return all_of(
+        indexed_of(user_id),
+        Condition(
+            "#sk BETWEEN :first AND :last",
+            {name: {"S": bound} for name, bound in bounds.items()},
+        ),
+    )
+
+
+def counted_less(memory_id: int) -> Condition:
+    """The counter only goes up, whoever moves it meanwhile; a user's first id makes it."""
+    return Condition(
+        "(attribute_not_exists(#last_id) OR #last_id < :last)", {":last": {"N": str(memory_id)}}
+    )
+
+
 def indexed_of(user_id: str) -> Condition:
     """An index holds memories only, so the partition is enough."""
     return Condition("#pk = :pk", {":pk": {"S": keys.partition(user_id)}})

@@ -7,9 +7,13 @@ has a fixed length.
 
 COUNTER = "COUNTER"
 MEMORY_PREFIX = "MEM#"
+_ORIGIN_PREFIX = "ORIGIN#"
 
 # Room for every id: 2^63 - 1 has 19 digits.
 _ID_LENGTH = 20
+
+# No memory's sort key is after this.
+LAST_MEMORY = MEMORY_PREFIX + "9" * _ID_LENGTH
 
 # Sorts before every year.
 _NEVER = "-"
@@ -23,6 +27,16 @@ def partition(user_id: str) -> str:
 def memory(memory_id: int) -> str:
     """Return the sort key of a memory."""
     return f"{MEMORY_PREFIX}{_digits(memory_id)}"
+
+
+def origin(digest: str) -> str:
+    """Return the sort key of what is known of a record that came from elsewhere."""
+    return f"{_ORIGIN_PREFIX}{digest}"
+
+
+def origin_in(key: str) -> str:
+    """Return the digest that an origin's sort key ends with."""
+    return key.removeprefix(_ORIGIN_PREFIX)
 
 
 def moment(at: str | None, memory_id: int) -> str:

@@ -31,6 +31,7 @@ from memories.stores.dynamodb.failures import (
 from memories.stores.dynamodb.items import Item, attributes, key, record_of
 from memories.stores.dynamodb.pages import Pages
 from memories.stores.dynamodb.tokens import READ, WRITE, is_own, new_token
+from memories.stores.dynamodb.transfer import DynamoDBTransfer
 from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class DynamoDBStore:
         self._table = table
         self._creation = Creation(client, table, pause)
         self._pages = Pages(client, table, pause)
+        self.transfer = DynamoDBTransfer(client, table, pause)
 
     def create(self, principal: Principal, drafts: Sequence[NewRecord]) -> list[Record]:
         return self._creation.create(principal, drafts)
@@ -136,6 +138,7 @@ class DynamoDBStore:
 
     def close(self) -> None:
         self._pages.close()
+        self.transfer.close()
         self._client.close()
 
     def _change(

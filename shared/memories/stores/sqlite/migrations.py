@@ -5,8 +5,9 @@ comes after is a further step.
 """
 
 from memories.stores.sqlite.schema import MEMORIES
+from memories.stores.sqlite.schema_transfer import ORIGINS
 
 # "memo", in the file's header: tells a data file of this product from any other SQLite file.
 APPLICATION_ID = 0x6D656D6F
 
-MIGRATIONS = (MEMORIES,)
+MIGRATIONS = (MEMORIES, ORIGINS)

@@ -17,6 +17,7 @@ from memories.stores.sqlite.pages import CHANGEABLE, READABLE, page_of
 from memories.stores.sqlite.rows import COLUMNS, insert, kept, record_of, regrant, reindex
 from memories.stores.sqlite.schema import ID_BITS
 from memories.stores.sqlite.session import Session
+from memories.stores.sqlite.transfer import SqliteTransfer
 
 # Wait this long for another process's write before giving up, in seconds.
 BUSY_TIMEOUT = 5.0
@@ -31,6 +32,7 @@ class SqliteStore:
     def __init__(self, path: Path, busy_timeout: float = BUSY_TIMEOUT) -> None:
         """Open or create the file at ``path``. Raises UnusableDataFile."""
         self._session = Session(path, busy_timeout)
+        self.transfer = SqliteTransfer(self._session)
 
     def create(self, principal: Principal, drafts: Sequence[NewRecord]) -> list[Record]:
         with self._session.transaction(durable=True):

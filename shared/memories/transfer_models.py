@@ -1,0 +1,102 @@
+"""The lines of an export and of an import, and what is told of each."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from memories.errors import Problem
+from memories.fields import (
+    MAX_ID,
+    MAX_LINES,
+    AgentId,
+    Category,
+    Content,
+    Count,
+    ExportLimit,
+    Importance,
+    MemoryType,
+    Moment,
+    Offset,
+    Source,
+    Status,
+    Tags,
+)
+from memories.models import Memory, MemoryQuery, Permissions
+
+Result = Literal["recorded", "kept", "refused"]
+
+
+class ExportQuery(BaseModel):
+    """Which part of the records."""
+
+    model_config = MemoryQuery.model_config
+
+    after: Annotated[Offset, Field(description="Only records with an id above this")] = 0
+    limit: ExportLimit = MAX_LINES
+
+
+class ExportedMemory(Memory):
+    """One record with all that is kept of it."""
+
+    type: Literal["memory"] = "memory"
+    agent_id: str
+    importance: int
+    category: str | None
+    source: str | None
+    access_count: int
+    permissions: Permissions
+
+
+class ExportPage(BaseModel):
+    """Some records, each as a line of JSON. ``next`` is where to go on after, if more follow."""
+
+    lines: list[str]
+    next: int | None
+
+
+class ImportedMemory(BaseModel):
+    """One record to take in as it is. What is null or not sent is as in a new one."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    type: Literal["memory"] = "memory"
+    id: Annotated[int, Field(ge=1, le=MAX_ID)] | None = None
+    content: Content
+    tags: Tags
+    created_at: Moment | None = None
+    updated_at: Moment | None = None
+    last_accessed_at: Moment | None = None
+    memory_type: MemoryType = "fact"
+    status: Status = "active"
+    version: Annotated[Count, Field(ge=1)] = 1
+    agent_id: AgentId | None = None
+    importance: Importance = 5
+    category: Category | None = None
+    source: Source | None = None
+    access_count: Count = 0
+    permissions: Permissions = Permissions(is_public=True, read_only=False, shared_with_agents=[])
+
+    @model_validator(mode="after")
+    def _an_id_comes_with_what_tells_it_from_others(self) -> Self:
+        if self.id is not None and (self.created_at is None or self.agent_id is None):
+            raise PydanticCustomError("identity", "an id needs created_at and agent_id beside it")
+        return self
+
+
+class ImportedLine(BaseModel):
+    """What became of a line, and the id that its record has here."""
+
+    line: int = Field(ge=1)
+    result: Result = Field(description="recorded: it is new here; kept: it was here already")
+    id: int | None = None
+    problems: list[Problem] = Field(default_factory=list)
+
+
+class ImportReport(BaseModel):
+    """What became of each line that is not blank, and how many there are of each result."""
+
+    recorded: int
+    kept: int
+    refused: int
+    lines: list[ImportedLine]
