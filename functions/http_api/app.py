@@ -3,7 +3,7 @@
 import os
 import re
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -16,10 +16,9 @@ import http_api.documentation
 import http_api.routes  # noqa: F401
 from http_api.errors import MethodNotAllowed, NoSuchRoute, answer_to
 from http_api.observability import Observer
-from http_api.operations import OPERATIONS, Operation, read_parameter
+from http_api.operations import OPERATIONS, Operation
 from memories.bootstrap import build_store
 from memories.config import Settings
-from memories.errors import InvalidInput
 from memories.service import MemoryService
 
 Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
@@ -37,10 +36,13 @@ def build_handler(service: MemoryService, settings: Settings) -> Handler:
     """
     app = APIGatewayHttpResolver()
     router = Router()  # type: ignore[no-untyped-call]
-    for operation in OPERATIONS:
-        router.route(operation.path, operation.method)(_bound(operation, service, settings, router))
+    endpoints = [
+        (operation, _bound(operation, service, settings, router)) for operation in OPERATIONS
+    ]
+    for operation, endpoint in endpoints:
+        router.route(operation.path, operation.method)(endpoint)
     app.include_router(router)
-    app.not_found(lambda error: answer_to(_unmatched(app.current_event)))
+    app.not_found(lambda error: _unrouted(app.current_event, endpoints))
     app.exception_handler(Exception)(answer_to)
 
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -75,24 +77,25 @@ def _bound(
 ) -> Callable[..., Response[str]]:
     def endpoint(**_: str) -> Response[str]:
         event = router.current_event
-        arguments = operation.arguments(event.raw_event, event.path, settings)
+        principal = operation.caller(event.raw_event, settings)
+        arguments = {} if principal is None else {"principal": principal}
+        if principal is not None and operation.registers:
+            service.accounts.seen(principal)
+        arguments |= operation.arguments(event.raw_event, event.path)
         return operation.handler(service=service, **arguments)
 
     return endpoint
 
 
-def _unmatched(event: BaseProxyEvent) -> Exception:
-    """Say why no route took the request."""
-    candidates = [operation for operation in OPERATIONS if operation.pattern.fullmatch(event.path)]
-    if not candidates:
-        return NoSuchRoute()
-    if event.http_method in (operation.method for operation in candidates):
-        # The router takes only some characters in a path, so a parameter is none that there is.
-        for operation in candidates:
-            matched = operation.pattern.fullmatch(event.path)
-            try:
-                for name, text in matched.groupdict().items() if matched else ():
-                    read_parameter(name, text)
-            except InvalidInput as error:
-                return error
-    return MethodNotAllowed(sorted({operation.method for operation in candidates}))
+def _unrouted(
+    event: BaseProxyEvent, endpoints: Sequence[tuple[Operation, Callable[[], Response[str]]]]
+) -> Response[str]:
+    """Answer what the router took for none of the routes."""
+    methods = set()
+    for operation, endpoint in endpoints:
+        if operation.pattern.fullmatch(event.path):
+            if event.http_method == operation.method:
+                # The router takes only some characters in a path.
+                return endpoint()
+            methods.add(operation.method)
+    return answer_to(MethodNotAllowed(sorted(methods)) if methods else NoSuchRoute())

@@ -24,7 +24,7 @@ that says where each fault is and what to do."""
 _ERRORS = {
     401: "No token, or not a valid one",
     403: "The token, or the memory's maker, does not allow this",
-    404: "No such memory, or not the caller's to see",
+    404: "Not there, or not the caller's to see",
     409: "Other writers kept winning; try again",
     412: "The memory is at another version; it is in the answer",
     413: "The body is larger than 1 MiB",

@@ -10,6 +10,7 @@ from typing import Any
 from aws_lambda_powertools.event_handler import Response
 
 from memories.errors import (
+    AgentNotFound,
     DomainError,
     InvalidInput,
     MemoryNotFound,
@@ -69,6 +70,7 @@ ANSWERS: dict[type[DomainError], _Shape] = {
     ),
     NotPermitted: _Shape(403),
     MemoryNotFound: _Shape(404),
+    AgentNotFound: _Shape(404),
     NoSuchRoute: _Shape(404),
     MethodNotAllowed: _Shape(405, headers=lambda error: {"Allow": error.allowed}),
     WriteConflict: _Shape(409),

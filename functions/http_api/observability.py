@@ -34,6 +34,9 @@ _COUNTED: Mapping[str, tuple[str, Callable[[Any], int]]] = {
     "place": ("Creates", lambda placed: sum(each.is_new for each in placed)),
 }
 
+# Mostly it asks the store for nothing, and its times would hide those of what does.
+_UNTIMED = {"register"}
+
 _CONFLICTS = {409, 412}
 
 _LIBRARIES = ("aws_lambda_powertools", "boto3", "botocore", "urllib3")
@@ -85,6 +88,8 @@ class Observer:
         return _traced(observing) if self._tracing else observing
 
     def store_answered(self, method: str, result: object, seconds: float) -> None:
+        if method in _UNTIMED:
+            return
         self._store_took(seconds)
         if method in _COUNTED:
             name, count = _COUNTED[method]

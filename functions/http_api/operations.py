@@ -24,6 +24,7 @@ from http_api.errors import (
     PayloadTooLarge,
     UnsupportedMediaType,
 )
+from http_api.segments import AgentSegment
 from memories.config import Settings
 from memories.errors import InvalidInput, Problem, Unauthenticated
 from memories.fields import MemoryId
@@ -35,6 +36,11 @@ Event = Mapping[str, Any]
 # What a path's parameters are, and how a value that is none is told.
 _PARAMETERS: dict[str, tuple[TypeAdapter[Any], str]] = {
     "memory_id": (TypeAdapter(MemoryId), "must be a whole number from 1 to 2^63-1"),
+    "agent_id": (
+        TypeAdapter(AgentSegment),
+        "must be an agent's id of 1 to 256 characters, with /, ?, % and ~ in it as ~2F, ~3F, ~25 "
+        "and ~7E",
+    ),
 }
 _ENTITY_TAG = re.compile(r'\*|(?:W/)?"[^"]*"')
 
@@ -55,6 +61,8 @@ class Operation:
     answers: str
     precondition: bool
     authorised: bool
+    # Whether a request makes the agent known that makes it.
+    registers: bool
     errors: tuple[int, ...]
 
     @cached_property
@@ -74,14 +82,16 @@ class Operation:
     def body_type(self) -> TypeAdapter[Any]:
         return TypeAdapter(self.body)
 
-    def arguments(self, event: Event, path: str, settings: Settings) -> dict[str, Any]:
+    def caller(self, event: Event, settings: Settings) -> Principal | None:
+        """Return who asks, or None where it is no matter. Raises Unauthenticated."""
+        return _principal(event, settings) if self.authorised else None
+
+    def arguments(self, event: Event, path: str) -> dict[str, Any]:
         """Return the handler's arguments out of a payload 2.0 event. Raises DomainError."""
         matched = self.pattern.fullmatch(path)
         if matched is None:
             raise NoSuchRoute
         arguments: dict[str, Any] = {}
-        if self.authorised:
-            arguments["principal"] = _principal(event, settings)
         for name in self.parameters:
             arguments[name] = read_parameter(name, matched[name])
         pairs = _query_pairs(event)
@@ -119,9 +129,13 @@ def operation(
     answers: str = JSON,
     precondition: bool = False,
     authorised: bool = True,
+    registers: bool = True,
     errors: tuple[int, ...] = (),
 ) -> Callable[[Callable[..., Response[str]]], Callable[..., Response[str]]]:
     """Declare the decorated function as the handler of a route.
+
+    ``registers`` is for all but what erases agents, which would be erased again when it is
+    repeated.
 
     It is called with ``service`` and, as declared, ``principal``, the parameters of the path,
     ``query``, ``expected_version`` and ``body``. ``takes`` and ``answers`` are media types: of
@@ -143,6 +157,7 @@ def operation(
                 answers=answers,
                 precondition=precondition,
                 authorised=authorised,
+                registers=registers,
                 errors=errors,
             )
         )

@@ -100,7 +100,7 @@ class _Door:
         try:
             arguments = _arguments(tool, params.arguments or {})
             principal = self._identify(context)
-            result = await self._run(tool.run, self._service, principal, arguments)
+            result = await self._run(self._for, principal, tool.run, arguments)
         except DomainError as error:
             return types.CallToolResult(content=_texts(explained(error)), is_error=True)
         except Exception as error:  # noqa: BLE001  (whatever it is, the model is told something)
@@ -110,6 +110,15 @@ class _Door:
         return types.CallToolResult(
             content=content, structured_content=result.model_dump(mode="json")
         )
+
+    def _for(
+        self,
+        principal: Principal,
+        use: Callable[[MemoryService, Principal, Any], BaseModel],
+        argument: object,
+    ) -> BaseModel:
+        self._service.accounts.seen(principal)
+        return use(self._service, principal, argument)
 
     async def list_resources(self, _: Context, __: object) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=[POLICY])
@@ -129,7 +138,7 @@ class _Door:
             raise _no_resource(params.uri)
         try:
             principal = self._identify(context)
-            memory = await self._run(self._service.inspect, principal, memory_id)
+            memory = await self._run(self._for, principal, _inspect, memory_id)
         except MemoryNotFound:
             raise _no_resource(params.uri) from None
         except DomainError as error:
@@ -151,6 +160,10 @@ class _Door:
             role="user", content=types.TextContent(type="text", text=INSTRUCTIONS)
         )
         return types.GetPromptResult(description=PROMPT.description, messages=[message])
+
+
+def _inspect(service: MemoryService, principal: Principal, memory_id: int) -> BaseModel:
+    return service.inspect(principal, memory_id)
 
 
 def _log_unexpected(error: Exception) -> None:

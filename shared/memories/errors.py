@@ -58,6 +58,13 @@ class MemoryNotFound(DomainError):
         super().__init__("Memory not found")
 
 
+class AgentNotFound(DomainError):
+    """The user has no such agent."""
+
+    def __init__(self) -> None:
+        super().__init__("Agent not found")
+
+
 class NotPermitted(DomainError):
     """The memory may be read, but not changed so, by this agent."""
 
@@ -79,8 +86,8 @@ class VersionMismatch(DomainError):
 class WriteConflict(DomainError):
     """Other writers kept winning for as many tries as a request may make."""
 
-    def __init__(self) -> None:
-        super().__init__("Memory was modified by another request")
+    def __init__(self, what: str = "Memory") -> None:
+        super().__init__(f"{what} was modified by another request")
 
 
 class StoreUnavailable(DomainError):

@@ -20,6 +20,7 @@ MAX_SHARED = 100
 MAX_LINES = 1_000
 # What every reader of JSON keeps exactly, and what can still be counted on from.
 _MAX_COUNT = 2**53 - 1
+MAX_CAPABILITIES = 32
 
 
 def timestamp(moment: datetime) -> str:
@@ -135,6 +136,34 @@ AgentId = Annotated[
     AfterValidator(_plain_text),
     AfterValidator(_not_blank),
 ]
+AgentName = Annotated[
+    str,
+    Field(min_length=1, max_length=128, description="What a person knows the agent by"),
+    AfterValidator(_plain_text),
+    AfterValidator(_not_blank),
+]
+Capabilities = Annotated[
+    list[
+        Annotated[
+            str,
+            Field(min_length=1, max_length=64),
+            AfterValidator(_plain_text),
+            AfterValidator(_not_blank),
+        ]
+    ],
+    Field(
+        max_length=MAX_CAPABILITIES,
+        description="What the agent can do, in its own words; a repeat is dropped",
+    ),
+    AfterValidator(_distinct),
+]
+MetadataKey = Annotated[
+    str,
+    Field(min_length=1, max_length=64),
+    AfterValidator(_plain_text),
+    AfterValidator(_not_blank),
+]
+MetadataValue = Annotated[str, Field(max_length=1_000), AfterValidator(_plain_text)]
 IsPublic = Annotated[
     bool,
     Field(description="Whether all of the person's agents may read it; true unless it is said"),

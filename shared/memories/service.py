@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from memories.accounts import AccountService
 from memories.clock import Clock, utc_now
 from memories.errors import MemoryNotFound, NotPermitted, WriteConflict
 from memories.fields import MAX_ID, timestamp
@@ -53,6 +54,7 @@ class MemoryService:
         self._clock = clock
         self._pause = pause
         self.transfer = Transfer(store.transfer, clock)
+        self.accounts = AccountService(store, clock, pause)
 
     def record(self, principal: Principal, draft: MemoryDraft) -> Memory:
         """Store one memory."""

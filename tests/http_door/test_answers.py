@@ -67,6 +67,11 @@ def test_the_api_describes_itself(http: HttpClient) -> None:
         "PUT /memories/{memory_id}/permissions",
         "GET /export",
         "POST /import",
+        "GET /agents",
+        "GET /agents/{agent_id}",
+        "PUT /agents/{agent_id}",
+        "GET /me",
+        "PATCH /me",
         "GET /health",
         "GET /ready",
     }

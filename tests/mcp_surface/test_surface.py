@@ -355,6 +355,13 @@ class Failing:
     def __init__(self, error: Exception) -> None:
         self.error = error
 
+    @property
+    def accounts(self) -> "Failing":
+        return self
+
+    def seen(self, *_: object) -> None:
+        """The agent is known."""
+
     def inspect(self, *_: object, **__: object) -> object:
         raise self.error
 

@@ -3,6 +3,8 @@
 Importing this declares their operations.
 """
 
+import http_api.routes.agents
 import http_api.routes.health
+import http_api.routes.me
 import http_api.routes.memories
 import http_api.routes.transfer  # noqa: F401

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from memories.fields import MemoryType, Status
 from memories.principal import Principal
+from memories.stores.port_accounts import Accounts
 
 if TYPE_CHECKING:
     from memories.stores.port_transfer import TransferStore
@@ -115,6 +116,10 @@ class Store(Protocol):
     def transfer(self) -> TransferStore:
         """The part that whole records leave and come by."""
 
+    @property
+    def accounts(self) -> Accounts:
+        """The users and their agents."""
+
     def create(self, principal: Principal, drafts: Sequence[NewRecord]) -> list[Record]:
         """Store all the drafts or none, each under a new id, and return them in order.
 
@@ -161,6 +166,12 @@ class Store(Protocol):
         Order and number are those before this call; then exactly the returned records are marked
         as accessed. ``fit`` is given the records as they would be returned, and as many of the
         first as it says are.
+        """
+
+    def count(self, principal: Principal, selection: Selection, at: str) -> int:
+        """Return the number of all matches that may be read, whatever the part; no trace is left.
+
+        ``at`` is the present time.
         """
 
     def check(self) -> None:

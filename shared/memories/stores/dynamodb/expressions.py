@@ -103,6 +103,14 @@ def indexed_of(user_id: str) -> Condition:
     return Condition("#pk = :pk", {":pk": {"S": keys.partition(user_id)}})
 
 
+def agents_of(user_id: str) -> Condition:
+    """The agents among what is in the user's partition."""
+    return all_of(
+        indexed_of(user_id),
+        Condition("begins_with(#sk, :agent_prefix)", {":agent_prefix": {"S": keys.AGENT_PREFIX}}),
+    )
+
+
 def selected(selection: Selection) -> Condition:
     """Return the filter for a selection."""
     clauses = [NOT_DELETED if selection.status is None else _equal("status", selection.status)]

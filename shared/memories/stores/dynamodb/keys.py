@@ -5,7 +5,11 @@ meet, whatever characters their ids hold. Everything that follows a fixed prefix
 has a fixed length.
 """
 
+from hashlib import sha256
+
 COUNTER = "COUNTER"
+PROFILE = "PROFILE"
+AGENT_PREFIX = "AGENT#"
 MEMORY_PREFIX = "MEM#"
 _ORIGIN_PREFIX = "ORIGIN#"
 
@@ -37,6 +41,14 @@ def origin(digest: str) -> str:
 def origin_in(key: str) -> str:
     """Return the digest that an origin's sort key ends with."""
     return key.removeprefix(_ORIGIN_PREFIX)
+
+
+def agent(agent_id: str) -> str:
+    """Return the sort key of an agent.
+
+    A digest stands for the id, which can be longer than a sort key may be.
+    """
+    return f"{AGENT_PREFIX}{sha256(agent_id.encode()).hexdigest()}"
 
 
 def moment(at: str | None, memory_id: int) -> str:

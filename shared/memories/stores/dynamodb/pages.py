@@ -99,6 +99,10 @@ class Pages:
         total = len(ranked) - (len(chosen) - len(fresh)) - len(gone)
         return [record for record in kept if record.id not in gone], total
 
+    def count(self, principal: Principal, selection: Selection, at: str) -> int:
+        """Return the number of matches, as a page would have it."""
+        return len(self._ranked(principal, selection, at))
+
     def close(self) -> None:
         self._workers.shutdown()
 

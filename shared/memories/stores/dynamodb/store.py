@@ -9,6 +9,7 @@ from memories.errors import StoreUnavailable
 from memories.grants import may_read
 from memories.principal import Principal
 from memories.stores.dynamodb import keys
+from memories.stores.dynamodb.accounts import DynamoDBAccounts
 from memories.stores.dynamodb.creation import Creation
 from memories.stores.dynamodb.expressions import (
     NOT_DELETED,
@@ -48,6 +49,7 @@ class DynamoDBStore:
         self._creation = Creation(client, table, pause)
         self._pages = Pages(client, table, pause)
         self.transfer = DynamoDBTransfer(client, table, pause)
+        self.accounts = DynamoDBAccounts(client, table)
 
     def create(self, principal: Principal, drafts: Sequence[NewRecord]) -> list[Record]:
         return self._creation.create(principal, drafts)
@@ -128,6 +130,9 @@ class DynamoDBStore:
         self, principal: Principal, selection: Selection, accessed_at: str, fit: Fit = len
     ) -> tuple[list[Record], int]:
         return self._pages.page(principal, selection, accessed_at, fit)
+
+    def count(self, principal: Principal, selection: Selection, at: str) -> int:
+        return self._pages.count(principal, selection, at)
 
     def check(self) -> None:
         # No item has this key: whether the table answers is all that is asked.

@@ -88,17 +88,7 @@ def page_of(
     columns: str,
 ) -> tuple[list[tuple[Any, ...]], int]:
     """Return the page, each record as its row id and ``columns``, and the number of all matches."""
-    values = {
-        "user_id": principal.user_id,
-        "agent_id": principal.agent_id,
-        "status": selection.status,
-        "memory_type": selection.memory_type,
-        "tag": selection.tag,
-        "text": selection.text,
-        "limit": selection.limit,
-        "offset": selection.offset,
-        "phrase": None if selection.text is None else '"' + selection.text.replace('"', '""') + '"',
-    }
+    values = _values(principal, selection)
     total = totals.of(connection, selection, values)
     if selection.offset >= total:
         return [], total
@@ -114,6 +104,27 @@ def page_of(
         values,
     ).fetchall()
     return rows, total
+
+
+def total_of(
+    connection: sqlite3.Connection, totals: Totals, principal: Principal, selection: Selection
+) -> int:
+    """Return the number of all matches."""
+    return totals.of(connection, selection, _values(principal, selection))
+
+
+def _values(principal: Principal, selection: Selection) -> dict[str, Any]:
+    return {
+        "user_id": principal.user_id,
+        "agent_id": principal.agent_id,
+        "status": selection.status,
+        "memory_type": selection.memory_type,
+        "tag": selection.tag,
+        "text": selection.text,
+        "limit": selection.limit,
+        "offset": selection.offset,
+        "phrase": None if selection.text is None else '"' + selection.text.replace('"', '""') + '"',
+    }
 
 
 def _count(selection: Selection) -> str:

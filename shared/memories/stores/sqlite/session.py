@@ -50,6 +50,17 @@ class Session:
                 if self.connection.in_transaction:
                     self.connection.execute("ROLLBACK")
 
+    def glance(self, statement: str, values: Mapping[str, Any]) -> Any:
+        """Return the first row of a statement that only reads, outside of a transaction, or None.
+
+        Raises StoreUnavailable.
+        """
+        with self._lock:
+            try:
+                return self.one(statement, values)
+            except sqlite3.Error as error:
+                raise StoreUnavailable from error
+
     def all(self, statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """Return the rows of a statement. All are taken, so that it is done."""
         return self.connection.execute(statement, values).fetchall()

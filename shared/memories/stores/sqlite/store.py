@@ -13,7 +13,8 @@ from memories.stores.port import (
     Selection,
     first_version,
 )
-from memories.stores.sqlite.pages import CHANGEABLE, READABLE, page_of
+from memories.stores.sqlite.accounts import SqliteAccounts
+from memories.stores.sqlite.pages import CHANGEABLE, READABLE, page_of, total_of
 from memories.stores.sqlite.rows import COLUMNS, insert, kept, record_of, regrant, reindex
 from memories.stores.sqlite.schema import ID_BITS
 from memories.stores.sqlite.session import Session
@@ -33,6 +34,7 @@ class SqliteStore:
         """Open or create the file at ``path``. Raises UnusableDataFile."""
         self._session = Session(path, busy_timeout)
         self.transfer = SqliteTransfer(self._session)
+        self.accounts = SqliteAccounts(self._session)
 
     def create(self, principal: Principal, drafts: Sequence[NewRecord]) -> list[Record]:
         with self._session.transaction(durable=True):
@@ -132,6 +134,10 @@ class SqliteStore:
                 (accessed_at, *(row_id for row_id, *_ in rows[:kept])),
             )
         return records[:kept], total
+
+    def count(self, principal: Principal, selection: Selection, at: str) -> int:  # noqa: ARG002
+        with self._session.transaction(writes=False):
+            return total_of(self._session.connection, self._session.totals, principal, selection)
 
     def check(self) -> None:
         # Even reading a memory writes its access time, so ready means that it can be written.

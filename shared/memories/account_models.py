@@ -1,0 +1,114 @@
+"""A user's agents and the user, as they are shown and described."""
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+from memories.fields import (
+    MAX_LIMIT,
+    AgentId,
+    AgentName,
+    Capabilities,
+    Limit,
+    MetadataKey,
+    MetadataValue,
+    Offset,
+    Omittable,
+    Timestamp,
+)
+from memories.models import MemoryQuery
+
+MAX_METADATA = 50
+
+
+def _not_too_many(metadata: dict[str, Any]) -> dict[str, Any]:
+    # Of those that are kept; more may be named, to remove them.
+    if sum(value is not None for value in metadata.values()) > MAX_METADATA:
+        raise PydanticCustomError(
+            "metadata_count", "must hold {most} keys at most", {"most": MAX_METADATA}
+        )
+    return metadata
+
+
+Metadata = Annotated[
+    dict[MetadataKey, MetadataValue],
+    Field(description=f"Up to {MAX_METADATA} texts by name, the same for all of the user's agents"),
+]
+MetadataPatch = Annotated[
+    dict[MetadataKey, MetadataValue | None],
+    Field(
+        max_length=2 * MAX_METADATA,
+        description="The texts to set, by name; null removes one, and what is not named stays",
+    ),
+    AfterValidator(_not_too_many),
+]
+
+
+class AgentQuery(BaseModel):
+    """Which part of the agents."""
+
+    model_config = MemoryQuery.model_config
+
+    limit: Limit = 10
+    offset: Offset = 0
+
+
+class AgentDescription(BaseModel):
+    """What an agent is called and can do. What is not sent is not known any more."""
+
+    model_config = MemoryQuery.model_config
+
+    name: Omittable[AgentName] = None
+    capabilities: Capabilities = Field(default_factory=list)
+
+
+class Agent(BaseModel):
+    """One of the user's agents."""
+
+    model_config = ConfigDict(frozen=True)
+
+    agent_id: AgentId
+    name: str | None
+    capabilities: list[str]
+    created_at: Timestamp = Field(description="When it was first seen")
+
+
+class AgentPage(BaseModel):
+    """A part of the agents, those first seen first, and how many there are in all."""
+
+    model_config = ConfigDict(frozen=True)
+
+    items: list[Agent]
+    total: int = Field(ge=0)
+    limit: int = Field(ge=1, le=MAX_LIMIT)
+    offset: int = Field(ge=0)
+    has_more: bool = Field(description="Whether agents follow this page")
+
+
+class MemoryCounts(BaseModel):
+    """How many memories the agent that asks may see."""
+
+    active: int = Field(ge=0)
+    invalid: int = Field(ge=0)
+    deleted: int = Field(ge=0)
+
+
+class Me(BaseModel):
+    """The user who owns the memories."""
+
+    model_config = ConfigDict(frozen=True)
+
+    user_id: str
+    created_at: Timestamp = Field(description="When the first of the user's agents was first seen")
+    metadata: Metadata
+    memories: MemoryCounts
+    agents: int = Field(ge=0)
+
+
+class MePatch(BaseModel):
+    """What to change of the user. What is not sent stays."""
+
+    model_config = MemoryQuery.model_config
+
+    metadata: Omittable[MetadataPatch] = None
