@@ -62,7 +62,7 @@ def main(data: str, transport: str) -> None:
     else:
         with listen("127.0.0.1", 0) as listener:
             print(url_of(listener), flush=True)
-            server_for(build_app(server, LOOPBACK_HOSTS)).run(sockets=[listener])
+            server_for(build_app(server, LOOPBACK_HOSTS), connections=512).run(sockets=[listener])
 
 
 if __name__ == "__main__":

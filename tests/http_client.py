@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 
 from http_api.app import Handler
 from local.server import application, listen, url_of
+from mcp_server.connection import Connection
 from mcp_server.serving import server_for
 from memories.config import Settings
 from memories.principal import SCOPES
@@ -81,7 +82,7 @@ class SocketClient(HttpClient):
 
     def __init__(self, url: str, agent: str = "") -> None:
         headers = {b"x-agent-id": agent.encode()} if agent else {}
-        self.client = httpx.Client(base_url=url, headers=headers)
+        self.client = httpx.Client(base_url=url, headers=headers, timeout=30)
 
     def request(
         self,
@@ -114,10 +115,14 @@ def serving(service: MemoryService, settings: Settings = SETTINGS) -> Iterator[s
 
 
 @contextmanager
-def serving_app(build: Callable[[socket.socket], ASGIApp]) -> Iterator[str]:
+def serving_app(
+    build: Callable[[socket.socket], ASGIApp],
+    connections: int = SETTINGS.connections,
+    connection: type[Connection] = Connection,
+) -> Iterator[str]:
     """Run the application for a listener in a thread, and yield its address."""
     with listen("127.0.0.1", 0) as listener:
-        server = server_for(build(listener))
+        server = server_for(build(listener), connections, connection)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

@@ -16,6 +16,7 @@ from memories.errors import (
     MemoryNotFound,
     MissingScope,
     NotPermitted,
+    PayloadTooLarge,
     StoreUnavailable,
     Unauthenticated,
     VersionMismatch,
@@ -24,15 +25,8 @@ from memories.errors import (
 
 JSON = "application/json"
 LINES = "application/x-ndjson"
-MAX_BODY = 1024 * 1024
-"""The largest request body that is read, in bytes."""
 
 _log = logging.getLogger(__name__)
-
-
-class PayloadTooLarge(DomainError):
-    def __init__(self) -> None:
-        super().__init__(f"The body is larger than {MAX_BODY} bytes; send less at once")
 
 
 class UnsupportedMediaType(DomainError):

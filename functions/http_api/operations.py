@@ -16,18 +16,12 @@ from urllib.parse import parse_qsl
 from aws_lambda_powertools.event_handler import Response
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from http_api.errors import (
-    JSON,
-    LINES,
-    MAX_BODY,
-    NoSuchRoute,
-    PayloadTooLarge,
-    UnsupportedMediaType,
-)
+from http_api.errors import JSON, LINES, NoSuchRoute, UnsupportedMediaType
 from http_api.segments import AgentSegment
 from memories.config import Settings
-from memories.errors import InvalidInput, Problem, Unauthenticated
+from memories.errors import InvalidInput, PayloadTooLarge, Problem, Unauthenticated
 from memories.fields import MemoryId
+from memories.limits import MAX_BODY, MAX_PARAMETERS
 from memories.principal import Principal, principal_of
 from memories.validation import invalid_input
 
@@ -190,8 +184,12 @@ def _principal(event: Event, settings: Settings) -> Principal:
 
 def _query_pairs(event: Event) -> list[tuple[str, str]]:
     # Not queryStringParameters: there a repeated parameter is joined to its first by a comma.
+    query = event.get("rawQueryString") or ""
+    if query.count("&") >= MAX_PARAMETERS:
+        rule = f"must hold {MAX_PARAMETERS} parameters at most"
+        raise InvalidInput([Problem("query_size", ("query",), rule)])
     try:
-        return parse_qsl(event.get("rawQueryString") or "", keep_blank_values=True, errors="strict")
+        return parse_qsl(query, keep_blank_values=True, errors="strict")
     except ValueError:
         problem = Problem("query_encoding", ("query",), "must be percent-encoded UTF-8")
         raise InvalidInput([problem]) from None

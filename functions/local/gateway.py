@@ -14,12 +14,14 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from http_api.app import Handler, stamped
-from http_api.errors import JSON, MAX_BODY, PayloadTooLarge
+from http_api.errors import JSON
 from local.identity import NAMES, agent_in, claims_of, decoded, principal_for
-from memories.errors import Unauthenticated
+from mcp_server.body import read_body
+from memories.errors import PayloadTooLarge, Unauthenticated
 
 _LOOPBACK = re.compile(rf"({'|'.join(map(re.escape, NAMES))})(:[0-9]+)?")
 
@@ -51,13 +53,15 @@ class Gateway:
         try:
             self._check(headers)
             agent_id = principal_for(agent_in(scope["headers"])).agent_id
-            body = await _read(receive, headers)
+            body = await read_body(scope, receive)
         except _Foreign as error:
             answer = _refused(403, str(error), headers)
         except Unauthenticated as error:
             answer = _refused(401, str(error), headers)
         except PayloadTooLarge as error:
             answer = _refused(413, str(error), headers)
+        except ClientDisconnect:
+            return
         else:
             answer = self._invoke(_event(scope, headers, agent_id, body))
         await _reply(send, answer)
@@ -88,21 +92,6 @@ def _headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
         key, text = name.decode("latin-1").lower(), decoded(value)
         headers[key] = f"{headers[key]},{text}" if key in headers else text
     return headers
-
-
-async def _read(receive: Receive, headers: Mapping[str, str]) -> bytes:
-    """Return the body. Raises PayloadTooLarge before more than the allowed size is kept."""
-    declared = headers.get("content-length", "0")
-    if declared.isdigit() and int(declared) > MAX_BODY:
-        raise PayloadTooLarge
-    body = bytearray()
-    while True:
-        message = await receive()
-        body += message.get("body", b"")
-        if len(body) > MAX_BODY:
-            raise PayloadTooLarge
-        if not message.get("more_body"):
-            return bytes(body)
 
 
 def _event(scope: Scope, headers: dict[str, str], agent_id: str, body: bytes) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def serve(
     say(where)
     say(f"docs at {address}/docs")
     app = application(MemoryService(store), settings, listener)
-    server_for(app).run(sockets=[listener])
+    server_for(app, settings.connections).run(sockets=[listener])
 
 
 def listen(host: str, port: int) -> socket.socket:

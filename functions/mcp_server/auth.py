@@ -4,10 +4,12 @@ import json
 from collections.abc import Iterable
 
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcp_server.http import MAX_BODY, PATH
+from mcp_server.body import read_body
+from mcp_server.http import PATH
 from mcp_server.keys import KeysUnavailable
 from mcp_server.metadata import metadata_url_of, scopes_of
 from mcp_server.policy import MEMORY
@@ -15,7 +17,7 @@ from mcp_server.server import Context
 from mcp_server.tokens import TokenVerifier
 from mcp_server.tools import TOOLS
 from memories.config import Settings
-from memories.errors import MissingScope, Unauthenticated
+from memories.errors import MissingScope, PayloadTooLarge, Unauthenticated
 from memories.principal import READ, WRITE, Principal
 
 # What any request can need: one whose token allows both is let through unread.
@@ -27,10 +29,6 @@ _MEMORY_URIS = MEMORY.uri_template.partition("{")[0]
 
 class _NoToken(Unauthenticated):
     """The request does not try to say who makes it."""
-
-
-class _TooLarge(Exception):
-    """The body is larger than what is read."""
 
 
 class Guard:
@@ -47,10 +45,12 @@ class Guard:
         try:
             principal = await self._verifier.verify(_token(scope))
             if not principal.scopes.issuperset(_ALL):
-                body = await _body(receive)
+                body = await read_body(scope, receive)
                 _require(principal, body)
                 receive = _replayed(body, receive)
-        except (KeysUnavailable, Unauthenticated, MissingScope, _TooLarge) as error:
+        except ClientDisconnect:
+            return None
+        except (KeysUnavailable, Unauthenticated, MissingScope, PayloadTooLarge) as error:
             return await self._refusal(error)(scope, receive, send)
         return await self._app({**scope, _PRINCIPAL: principal}, receive, send)
 
@@ -67,8 +67,7 @@ class Guard:
                 return _answer(403, str(error), self._challenge("insufficient_scope", [scope]))
             case _:
                 # What was not read of the request is not to be taken for the next one.
-                detail = f"The body is larger than {MAX_BODY} bytes; send less at once"
-                return _answer(413, detail, {"Connection": "close"})
+                return _answer(413, str(error), {"Connection": "close"})
 
     def _challenge(self, error: str, scopes: Iterable[str]) -> dict[str, str]:
         told = {
@@ -96,17 +95,6 @@ def _token(scope: Scope) -> str:
     if len(sent) > 1 or kind.lower() != "bearer" or not token.strip():
         raise Unauthenticated("send one header, Authorization: Bearer <token>")
     return token.strip()
-
-
-async def _body(receive: Receive) -> bytes:
-    body = bytearray()
-    while True:
-        message = await receive()
-        body += message.get("body", b"")
-        if len(body) > MAX_BODY:
-            raise _TooLarge
-        if not message.get("more_body"):
-            return bytes(body)
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

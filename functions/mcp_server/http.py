@@ -11,9 +11,9 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from memories.limits import MAX_BODY
+
 PATH = "/mcp"
-MAX_BODY = 1024 * 1024
-"""The largest request body that is read, in bytes."""
 
 _HEADERS = [
     "authorization",

@@ -40,7 +40,7 @@ def serve(settings: Settings) -> None:
             app = build_remote(MemoryService(store), verifier, settings)
             host, port, *_ = listener.getsockname()
             print(f"memories serves {resource_of(settings)} on {host} port {port}", flush=True)
-            server_for(app).run(sockets=[listener])
+            server_for(app, settings.connections).run(sockets=[listener])
     finally:
         store.close()
 

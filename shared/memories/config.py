@@ -34,6 +34,8 @@ class Settings:
     # DynamoDB: the table, and where it is if it is not AWS that has it.
     table: str = "memories"
     endpoint_url: str = ""
+    # How many clients may be connected at once, to either server.
+    connections: int = 512
     # The web pages that may call the MCP server, by their origins, apart by white space.
     origins: tuple[str, ...] = ()
     # The agent that a host starts over standard input and output.
@@ -69,6 +71,8 @@ class Settings:
             variable = PREFIX + field.name.upper()
             if text := environment.get(variable):
                 given[field.name] = _value(variable, text, type(field.default))
+        if given.get("connections", 1) < 1:
+            raise InvalidSetting(f"{PREFIX}CONNECTIONS is {given['connections']}; 1 is the least")
         return cls(**given)
 
 

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memories.limits import MAX_BODY
+
 if TYPE_CHECKING:
     from memories.models import Memory
 
@@ -33,6 +35,13 @@ class InvalidInput(DomainError):
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
         super().__init__("; ".join(problem.msg for problem in problems))
+
+
+class PayloadTooLarge(DomainError):
+    """The body of the request is larger than what is read."""
+
+    def __init__(self) -> None:
+        super().__init__(f"The body is larger than {MAX_BODY} bytes; send less at once")
 
 
 class Unauthenticated(DomainError):

@@ -3,14 +3,9 @@
 import json
 from collections.abc import Sequence
 
+from memories.limits import MAX_ANSWER
 from memories.stores.port import Record
 from memories.views import View
-
-MAX_ANSWER = 5_000_000
-"""The most bytes that the records of one answer take, as a function hands it over.
-
-Lambda takes 6,291,556 bytes, all told: the rest is for what is around the records.
-"""
 
 # What a character becomes at most: the twelve of an emoji's two escapes over HTTP, or those of a
 # quotation mark in the two forms of an MCP result.

@@ -9,6 +9,7 @@ from memories.accounts import AccountService
 from memories.clock import Clock, utc_now
 from memories.errors import MemoryNotFound, NotPermitted, WriteConflict
 from memories.fields import MAX_ID, timestamp
+from memories.limits import MAX_ANSWER
 from memories.models import (
     FullPrimedContext,
     Memory,
@@ -23,7 +24,7 @@ from memories.models import (
 )
 from memories.permission import changeable, readable
 from memories.principal import READ, WRITE, Principal
-from memories.room import MAX_ANSWER, Room, deliverable
+from memories.room import Room, deliverable
 from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection, Store
 from memories.text import fold
 from memories.transfer import Transfer

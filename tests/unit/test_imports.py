@@ -14,7 +14,13 @@ MODULES = sorted([*ROOT.glob("shared/memories/**/*.py"), *ROOT.glob("functions/*
 # that imports it. A package stands for all that is in it.
 LAYERS = [
     {"memories"},
-    {"memories.text", "memories.errors", "memories.addresses", "memories.clock"},
+    {
+        "memories.text",
+        "memories.errors",
+        "memories.addresses",
+        "memories.clock",
+        "memories.limits",
+    },
     {"memories.principal", "memories.config", "memories.validation", "memories.grants"},
     {
         "memories.fields",

@@ -27,6 +27,8 @@ class Session:
         self._lock = Lock()
         self.totals = Totals()
         self.connection = open_file(path, busy_timeout)
+        self._busy_timeout = busy_timeout
+        self._waits = True
 
     @contextmanager
     def transaction(self, writes: bool = True, durable: bool = False) -> Iterator[None]:
@@ -40,8 +42,7 @@ class Session:
                 if durable:
                     self.totals.forget()
                 self.connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-                # IMMEDIATE: a transaction that reads first and writes later could not wait.
-                self.connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+                self._begin(writes)
                 yield
                 self.connection.execute("COMMIT")
             except sqlite3.Error as error:
@@ -60,6 +61,24 @@ class Session:
                 return self.one(statement, values)
             except sqlite3.Error as error:
                 raise StoreUnavailable from error
+
+    def _begin(self, writes: bool) -> None:
+        try:
+            # IMMEDIATE: a transaction that reads first and writes later could not wait.
+            self.connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+        except sqlite3.OperationalError:
+            # This one has waited for those behind it too. Until the file is free, none waits: one
+            # after the other, they would be told so only after as many times as long.
+            self._wait(False)
+            raise
+        if writes:
+            self._wait(True)
+
+    def _wait(self, waits: bool) -> None:
+        if waits is not self._waits:
+            milliseconds = round(self._busy_timeout * 1000) if waits else 0
+            self.connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
+            self._waits = waits
 
     def all(self, statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """Return the rows of a statement. All are taken, so that it is done."""
