@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from http_client import Answer, HttpClient
 
@@ -34,6 +34,10 @@ class Door(Protocol):
     ) -> Memory: ...
     def retire(self, memory_id: Any, expected_version: int | None = None) -> Memory: ...
     def share(self, memory_id: Any, **grants: Any) -> Fields: ...
+    def relate(self, from_id: Any, relation_type: str, to_id: Any, **fields: Any) -> Fields: ...
+    def unrelate(self, from_id: Any, relation_type: str, to_id: Any) -> Fields: ...
+    def relations(self, memory_id: Any, **query: Any) -> list[Fields]:
+        """Return the relations of a memory, those of the first page at least."""
 
 
 _KINDS = {
@@ -76,6 +80,17 @@ class HttpDoor:
         permissions = self._one("GET", f"/memories/{memory_id}/permissions")
         return self._one("PUT", f"/memories/{memory_id}/permissions", permissions | grants)
 
+    def relate(self, from_id: Any, relation_type: str, to_id: Any, **fields: Any) -> Fields:
+        return self._one("PUT", _relation(from_id, relation_type, to_id), fields)
+
+    def unrelate(self, from_id: Any, relation_type: str, to_id: Any) -> Fields:
+        return self._one("DELETE", _relation(from_id, relation_type, to_id))
+
+    def relations(self, memory_id: Any, **query: Any) -> list[Fields]:
+        page = self._one("GET", f"/memories/{memory_id}/relations?{urlencode(query)}")
+        items: list[Fields] = page["items"]
+        return items
+
     def _one(self, *request: Any) -> dict[str, Any]:
         answer: dict[str, Any] = self._send(*request)
         return answer
@@ -88,6 +103,10 @@ class HttpDoor:
         if answer.status >= 400:
             raise _refused(answer)
         return answer.body
+
+
+def _relation(from_id: Any, relation_type: str, to_id: Any) -> str:
+    return f"/memories/{from_id}/relations/{quote(relation_type)}/{to_id}"
 
 
 def _refused(answer: Answer) -> Refused:

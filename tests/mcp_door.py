@@ -20,6 +20,7 @@ from doors import Memory, Page, Refused
 
 _KINDS = {
     r"Memory \d+ not found": "not found",
+    r"Relation not found": "not found",
     r"Memory is at version": "stale",
     r"Memory was modified": "conflict",
     r"The store is unavailable": "unavailable",
@@ -72,6 +73,17 @@ class McpDoor:
 
     def share(self, memory_id: Any, **grants: Any) -> dict[str, Any]:
         return self.call("share_memory", {"memory_id": memory_id, **grants})
+
+    def relate(self, from_id: Any, relation_type: str, to_id: Any, **fields: Any) -> dict[str, Any]:
+        relation = {"from_id": from_id, "relation_type": relation_type, "to_id": to_id}
+        return self.call("relate_memories", relation | fields)
+
+    def unrelate(self, from_id: Any, relation_type: str, to_id: Any) -> dict[str, Any]:
+        return self.relate(from_id, relation_type, to_id, remove=True)
+
+    def relations(self, memory_id: Any, **query: Any) -> list[dict[str, Any]]:
+        related = self.call("get_related_memories", {"memory_id": memory_id, **query})
+        return [relation for item in related["items"] for relation in item["relations"]]
 
     def retire(self, memory_id: Any, expected_version: int | None = None) -> Memory:
         expected = {} if expected_version is None else {"expected_version": expected_version}

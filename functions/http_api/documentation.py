@@ -148,8 +148,12 @@ class _Document:
         }
         if operation.body is not None:
             described["requestBody"] = {
-                "required": True,
+                "required": not operation.body_optional,
                 "content": self._content(operation.body, "validation", operation.takes),
+            }
+        if operation.creates:
+            described["responses"]["201"] = described["responses"]["200"] | {
+                "description": "Success, and it was not there before"
             }
         always = (401, 403, 500, 503) if operation.authorised else (500,)
         for status in sorted({*always, *operation.errors}):

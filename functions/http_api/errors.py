@@ -13,10 +13,12 @@ from memories.errors import (
     AgentNotFound,
     DomainError,
     InvalidInput,
+    InvalidRelation,
     MemoryNotFound,
     MissingScope,
     NotPermitted,
     PayloadTooLarge,
+    RelationNotFound,
     StoreUnavailable,
     Unauthenticated,
     VersionMismatch,
@@ -54,6 +56,9 @@ class _Shape:
     headers: Callable[[Any], dict[str, str]] = field(default=lambda error: {})
 
 
+# Where a request says what is wrong about a relation.
+_RELATION_PLACES = {"to_id": "path", "invalidate": "body"}
+
 ANSWERS: dict[type[DomainError], _Shape] = {
     Unauthenticated: _Shape(401, headers=lambda error: {"WWW-Authenticate": "Bearer"}),
     MissingScope: _Shape(
@@ -65,6 +70,7 @@ ANSWERS: dict[type[DomainError], _Shape] = {
     NotPermitted: _Shape(403),
     MemoryNotFound: _Shape(404),
     AgentNotFound: _Shape(404),
+    RelationNotFound: _Shape(404),
     NoSuchRoute: _Shape(404),
     MethodNotAllowed: _Shape(405, headers=lambda error: {"Allow": error.allowed}),
     WriteConflict: _Shape(409),
@@ -80,6 +86,16 @@ ANSWERS: dict[type[DomainError], _Shape] = {
         detail=lambda error: [
             {"type": problem.type, "loc": problem.loc, "msg": problem.msg}
             for problem in error.problems
+        ],
+    ),
+    InvalidRelation: _Shape(
+        422,
+        detail=lambda error: [
+            {
+                "type": "relation",
+                "loc": (_RELATION_PLACES[error.field], error.field),
+                "msg": str(error),
+            }
         ],
     ),
     StoreUnavailable: _Shape(503, headers=lambda error: {"Retry-After": str(error.retry_after)}),

@@ -20,7 +20,7 @@ from http_api.errors import JSON, LINES, NoSuchRoute, UnsupportedMediaType
 from http_api.segments import AgentSegment
 from memories.config import Settings
 from memories.errors import InvalidInput, PayloadTooLarge, Problem, Unauthenticated
-from memories.fields import MemoryId
+from memories.fields import MemoryId, RelationType
 from memories.limits import MAX_BODY, MAX_PARAMETERS
 from memories.principal import Principal, principal_of
 from memories.validation import invalid_input
@@ -28,14 +28,21 @@ from memories.validation import invalid_input
 Event = Mapping[str, Any]
 
 # What a path's parameters are, and how a value that is none is told.
+_ID_RULE = "must be a whole number from 1 to 2^63-1"
 _PARAMETERS: dict[str, tuple[TypeAdapter[Any], str]] = {
-    "memory_id": (TypeAdapter(MemoryId), "must be a whole number from 1 to 2^63-1"),
+    "memory_id": (TypeAdapter(MemoryId), _ID_RULE),
+    "to_id": (TypeAdapter(MemoryId), _ID_RULE),
+    "relation_type": (
+        TypeAdapter(RelationType),
+        "must be 1 to 32 letters from a to z and underscores, a letter first",
+    ),
     "agent_id": (
         TypeAdapter(AgentSegment),
         "must be an agent's id of 1 to 256 characters, with /, ?, % and ~ in it as ~2F, ~3F, ~25 "
         "and ~7E",
     ),
 }
+_EMPTY = b"{}"
 _ENTITY_TAG = re.compile(r'\*|(?:W/)?"[^"]*"')
 
 
@@ -53,6 +60,10 @@ class Operation:
     body: Any
     takes: str
     answers: str
+    # A body that is left out is an empty object.
+    body_optional: bool
+    # Whether it also answers 201, where it made something that was not there.
+    creates: bool
     precondition: bool
     authorised: bool
     # Whether a request makes the agent known that makes it.
@@ -96,7 +107,8 @@ class Operation:
         if self.precondition:
             arguments["expected_version"] = _expected_version(event)
         if self.body is not None:
-            content = _content(event, self.takes)
+            left_out = self.body_optional and not event.get("body")
+            content = _EMPTY if left_out else _content(event, self.takes)
             arguments["body"] = content if self.takes == LINES else self._parsed(content)
         return arguments
 
@@ -121,6 +133,8 @@ def operation(
     body: Any = None,
     takes: str = JSON,
     answers: str = JSON,
+    body_optional: bool = False,
+    creates: bool = False,
     precondition: bool = False,
     authorised: bool = True,
     registers: bool = True,
@@ -149,6 +163,8 @@ def operation(
                 body=body,
                 takes=takes,
                 answers=answers,
+                body_optional=body_optional,
+                creates=creates,
                 precondition=precondition,
                 authorised=authorised,
                 registers=registers,

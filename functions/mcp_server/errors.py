@@ -3,6 +3,7 @@
 from memories.errors import (
     DomainError,
     InvalidInput,
+    InvalidRelation,
     MemoryNotFound,
     Problem,
     StoreUnavailable,
@@ -18,18 +19,21 @@ def explained(error: DomainError) -> list[str]:
     """Return the texts of an error result, the current memory as JSON among them if it helps."""
     match error:
         case InvalidInput(problems=problems):
-            told = [_line(problem) for problem in problems[:_MOST_PROBLEMS]]
-            return ["; ".join(told) + ("; and more" if len(problems) > len(told) else "")]
+            lines = [_line(problem) for problem in problems[:_MOST_PROBLEMS]]
+            told = ["; ".join(lines) + ("; and more" if len(problems) > len(lines) else "")]
+        case InvalidRelation(field=field):
+            told = [f"{field}: {error}"]
         case MemoryNotFound(memory_id=memory_id):
-            return [f"Memory {memory_id} not found"]
+            told = [f"Memory {memory_id} not found"]
         case VersionMismatch(current=current):
-            return [str(error), current.model_dump_json()]
+            told = [str(error), current.model_dump_json()]
         case WriteConflict():
-            return [f"{error}; try again"]
+            told = [f"{error}; try again"]
         case StoreUnavailable(retry_after=seconds):
-            return [f"{error} in {seconds} s"]
+            told = [f"{error} in {seconds} s"]
         case _:
-            return [str(error)]
+            told = [str(error)]
+    return told
 
 
 def _line(problem: Problem) -> str:

@@ -39,7 +39,7 @@ def build_client(settings: Settings) -> DynamoDBClient:
     from botocore.config import Config  # noqa: PLC0415
     from botocore.exceptions import NoRegionError  # noqa: PLC0415
 
-    from memories.stores.dynamodb.pages import WORKERS  # noqa: PLC0415
+    from memories.stores.dynamodb.store import WORKERS  # noqa: PLC0415
 
     config = Config(
         connect_timeout=CONNECT_TIMEOUT,

@@ -74,6 +74,21 @@ class AgentNotFound(DomainError):
         super().__init__("Agent not found")
 
 
+class RelationNotFound(DomainError):
+    """Both memories may be seen, and are not related so."""
+
+    def __init__(self) -> None:
+        super().__init__("Relation not found")
+
+
+class InvalidRelation(DomainError):
+    """Memories cannot be related so; ``field`` says what is wrong about it. Nothing was done."""
+
+    def __init__(self, field: str, rule: str) -> None:
+        self.field = field
+        super().__init__(rule)
+
+
 class NotPermitted(DomainError):
     """The memory may be read, but not changed so, by this agent."""
 

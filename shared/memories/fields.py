@@ -70,6 +70,10 @@ def _digits(value: object, info: ValidationInfo) -> object:
     return int(str(value))
 
 
+def _four_decimals(number: float) -> float:
+    return round(number, 4) + 0.0  # which makes a zero of a negative one
+
+
 def _not_null(value: object) -> object:
     if value is None:
         raise PydanticCustomError("null", "must not be null")
@@ -178,6 +182,31 @@ SharedWith = Annotated[
         description="The agents that may read it, besides its maker, though it is not public",
     ),
     AfterValidator(_distinct),
+]
+RelationType = Annotated[
+    str,
+    Field(
+        pattern="^[a-z][a-z_]{0,31}$",
+        description="How the one relates to the other: follows, contradicts, elaborates, "
+        "supersedes, or a word of your own",
+    ),
+]
+Strength = Annotated[
+    float,
+    Field(
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="How strongly, from 0 to 1; kept to four decimals",
+    ),
+    AfterValidator(_four_decimals),
+]
+Direction = Annotated[
+    Literal["out", "in", "both"],
+    Field(
+        description="Only relations that lead out of the memory, or only those that lead into it; "
+        "both unless it is said"
+    ),
 ]
 MemoryType = Literal["preference", "fact", "identity", "event"]
 Status = Literal["active", "invalid", "deleted"]

@@ -12,6 +12,8 @@ from memories.views import View
 _WIDEST = 12
 # The most characters of a record's JSON that are in none of its longer texts.
 _FRAME = 2_000
+# The most characters of an id and its comma.
+_ID = 20
 
 
 class Room:
@@ -37,7 +39,7 @@ class Room:
 def deliverable(records: Sequence[Record], view: View, most: int = MAX_ANSWER) -> int:
     """Return how many of the records an answer of ``most`` bytes delivers, and one at least."""
     # That is nearly always all of them, and sooner known than measured.
-    if _WIDEST * sum(map(_length, records)) <= most:
+    if _WIDEST * sum(_length(record, view) for record in records) <= most:
         return len(records)
     left = most
     for number, record in enumerate(records):
@@ -47,9 +49,9 @@ def deliverable(records: Sequence[Record], view: View, most: int = MAX_ANSWER) -
     return len(records)
 
 
-def _length(record: Record) -> int:
+def _length(record: Record, view: View) -> int:
     texts = (record.content, *record.tags, *record.shared_with_agents)
-    return _FRAME + sum(map(len, texts))
+    return _FRAME + sum(map(len, texts)) + _ID * len(view.related(record))
 
 
 def _delivered(text: str) -> int:

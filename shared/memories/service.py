@@ -24,6 +24,7 @@ from memories.models import (
 )
 from memories.permission import changeable, readable
 from memories.principal import READ, WRITE, Principal
+from memories.relations import Relations
 from memories.room import Room, deliverable
 from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection, Store
 from memories.text import fold
@@ -56,6 +57,7 @@ class MemoryService:
         self._pause = pause
         self.transfer = Transfer(store.transfer, clock)
         self.accounts = AccountService(store, clock, pause)
+        self.relations = Relations(store, clock)
 
     def record(self, principal: Principal, draft: MemoryDraft) -> Memory:
         """Store one memory."""
@@ -90,7 +92,7 @@ class MemoryService:
         It is shorter than the limit where more could not be delivered, and then has more.
         """
         principal.require(READ)
-        view = View(full)
+        view = self._view(principal, full)
         return self._page(principal, query, view, partial(deliverable, view=view))
 
     def prime(self, principal: Principal, query: PrimingQuery, full: bool = False) -> PrimedContext:
@@ -100,7 +102,7 @@ class MemoryService:
         first leaves.
         """
         principal.require(READ)
-        view = View(full)
+        view = self._view(principal, full)
         room = query.max_chars - _ENVELOPES
         half = Room(room // 2, room, view)
         preferences = self._page(principal, query.of_type("preference"), view, _both(half, view))
@@ -115,7 +117,9 @@ class MemoryService:
         record = self._store.access(principal, memory_id, self._now())
         if record is None:
             raise MemoryNotFound(memory_id)
-        return View(full).memory(record)
+        view = self._view(principal, full)
+        view.look_up([record])
+        return view.memory(record)
 
     def revise(
         self,
@@ -194,8 +198,16 @@ class MemoryService:
             limit=query.limit,
             offset=query.offset,
         )
-        records, total = self._store.page(principal, selection, self._now(), fit)
+
+        def fit_shown(records: Sequence[Record]) -> int:
+            view.look_up(records)
+            return fit(records)
+
+        records, total = self._store.page(principal, selection, self._now(), fit_shown)
         return view.page(records, total, query)
+
+    def _view(self, principal: Principal, full: bool) -> View:
+        return View(full, partial(self.relations.related_ids, principal))
 
     def _now(self) -> str:
         return timestamp(self._clock())

@@ -21,6 +21,7 @@ _LONGEST_NAME = 64
 _WANTED = {
     "int_type": "an integer",
     "int_from_float": "an integer",
+    "float_type": "a number",
     "string_type": "a string",
     "list_type": "an array",
     "model_type": "an object",

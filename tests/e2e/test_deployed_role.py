@@ -16,6 +16,8 @@ pytestmark = pytest.mark.e2e
 
 ACTIONS = [
     "dynamodb:BatchGetItem",
+    "dynamodb:ConditionCheckItem",
+    "dynamodb:DeleteItem",
     "dynamodb:GetItem",
     "dynamodb:PartiQLUpdate",
     "dynamodb:PutItem",
@@ -48,7 +50,10 @@ def policy(stack: Stack) -> Iterator[Policy]:
 
 
 def _everything(door: HttpDoor) -> None:
-    door.record_batch([draft(), draft()])
+    first, second = (memory["id"] for memory in door.record_batch([draft(), draft()]))
+    door.relate(first, "follows", second)
+    door.relations(first)
+    door.unrelate(first, "follows", second)
     memory_id = door.record(**draft("Likes tea"))["id"]
     door.search(sort="updated_at")
     door.search(q="tea")

@@ -91,6 +91,8 @@ def test_tools_have_snake_case_names_titles_and_descriptions(listed: dict[str, O
         "revise_memory",
         "share_memory",
         "retire_memory",
+        "relate_memories",
+        "get_related_memories",
     ]
     for tool in listed["tools"]:
         assert tool["title"] == tool["annotations"]["title"]
@@ -105,8 +107,8 @@ def test_the_hints_are_true_to_what_each_tool_does(listed: dict[str, Objects]) -
 
     # Every tool writes, a search too, and none reaches out of the memory.
     assert having("readOnlyHint") == having("openWorldHint") == set()
-    assert having("destructiveHint") == {"revise_memory", "share_memory", "retire_memory"}
-    assert having("idempotentHint") == {"revise_memory", "share_memory", "retire_memory"}
+    changing = {"revise_memory", "share_memory", "retire_memory", "relate_memories"}
+    assert having("destructiveHint") == having("idempotentHint") == changing
 
 
 def test_lists_may_be_kept_for_an_hour_and_memories_not_at_all(mcp: McpDoor) -> None:

@@ -28,6 +28,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "revise_memory": {"memory_id": 1},
     "share_memory": {"memory_id": 1},
     "retire_memory": {"memory_id": 1},
+    "relate_memories": {"from_id": 1, "relation_type": "follows", "to_id": 2},
+    "get_related_memories": {"memory_id": 1},
 }
 
 tools = pytest.mark.parametrize("tool", TOOLS.values(), ids=list(TOOLS))

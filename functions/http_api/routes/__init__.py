@@ -7,4 +7,5 @@ import http_api.routes.agents
 import http_api.routes.health
 import http_api.routes.me
 import http_api.routes.memories
+import http_api.routes.relations
 import http_api.routes.transfer  # noqa: F401

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from memories.fields import MemoryType, Status
 from memories.principal import Principal
 from memories.stores.port_accounts import Accounts
+from memories.stores.port_relations import RelationStore
 
 if TYPE_CHECKING:
     from memories.stores.port_transfer import TransferStore
@@ -120,6 +121,10 @@ class Store(Protocol):
     def accounts(self) -> Accounts:
         """The users and their agents."""
 
+    @property
+    def relations(self) -> RelationStore:
+        """How the memories relate to one another."""
+
     def create(self, principal: Principal, drafts: Sequence[NewRecord]) -> list[Record]:
         """Store all the drafts or none, each under a new id, and return them in order.
 
@@ -131,6 +136,14 @@ class Store(Protocol):
 
     def access(self, principal: Principal, memory_id: int, accessed_at: str) -> Record | None:
         """Return the record if it may be read and is not deleted, marked as accessed."""
+
+    def access_all(
+        self, principal: Principal, memory_ids: Sequence[int], accessed_at: str, fit: Fit = len
+    ) -> list[Record]:
+        """Return those records that may be read and are not deleted, in the order of the ids.
+
+        As many of the first as ``fit`` says, marked as accessed. There may be 100 ids.
+        """
 
     def update(
         self,

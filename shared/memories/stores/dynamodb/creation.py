@@ -11,6 +11,7 @@ from memories.stores.dynamodb import keys
 from memories.stores.dynamodb.expressions import IS_ABSENT, names_in
 from memories.stores.dynamodb.failures import (
     MAX_TRIES,
+    PASSING,
     ConditionNotMet,
     Pause,
     TransactionCanceled,
@@ -22,14 +23,6 @@ from memories.stores.port import NewRecord, Record, first_version
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-
-# Why a part of a transaction failed, where trying again can help.
-_PASSING = {
-    "None",
-    "ProvisionedThroughputExceeded",
-    "ThrottlingError",
-    "TransactionConflict",
-}
 
 
 class Creation:
@@ -87,7 +80,7 @@ class Creation:
                 # For a compatible endpoint that keeps no request tokens.
                 if all(map(is_own, canceled.items, items)):
                     return
-                if not _PASSING.issuperset(canceled.codes):
+                if not PASSING.issuperset(canceled.codes):
                     raise StoreUnavailable from canceled
                 self._pause(tries)
             else:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from memories.fields import Status
 from memories.stores.dynamodb import keys
 from memories.stores.dynamodb.items import Item
 from memories.stores.port import Selection
@@ -20,6 +21,8 @@ class Condition(NamedTuple):
 # earlier attempt; or the counter was set back, and then another's memory is not to be overwritten.
 IS_ABSENT = Condition("attribute_not_exists(#pk)", {})
 
+IS_THERE = Condition("attribute_exists(#pk)", {})
+
 # To everyone but a listing of the deleted, a deleted memory is not there. It stays deleted.
 NOT_DELETED = Condition("#status <> :deleted", {":deleted": {"S": "deleted"}})
 
@@ -31,6 +34,16 @@ _IS_OPEN = "(#is_public = :true OR contains(#shared_with_agents, :agent))"
 def at_version(version: int) -> Condition:
     """Two writers who read the same version: the second must look again."""
     return Condition("#version = :expected", {":expected": {"N": str(version)}})
+
+
+def in_status(status: Status) -> Condition:
+    """What is invalid already is not made so again, which would be a version without a change."""
+    return _equal("status", status)
+
+
+def recorded_at(created_at: str) -> Condition:
+    """The relation that was met, and not one that took its place: it keeps who recorded it."""
+    return _equal("created_at", created_at)
 
 
 # UpdateItem creates the item that it does not find. The next three do not hold for one that is
@@ -95,6 +108,14 @@ def counted_less(memory_id: int) -> Condition:
     """The counter only goes up, whoever moves it meanwhile; a user's first id makes it."""
     return Condition(
         "(attribute_not_exists(#last_id) OR #last_id < :last)", {":last": {"N": str(memory_id)}}
+    )
+
+
+def related_to(user_id: str, prefix: str) -> Condition:
+    """The relations of a memory, or of one type, are next to one another."""
+    return all_of(
+        indexed_of(user_id),
+        Condition("begins_with(#sk, :relation_prefix)", {":relation_prefix": {"S": prefix}}),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from memories.grants import may_read
 from memories.stores.dynamodb import keys
 from memories.stores.port import Record, Selection
+from memories.stores.port_relations import RelationRecord
 from memories.text import SEPARATOR, fold, search_text
 
 Item = dict[str, Any]
@@ -77,6 +78,23 @@ def record_of(item: Item) -> Record:
     )
 
 
+def relation_of(item: Item) -> RelationRecord:
+    """Return the relation that an item, or its mirror, holds."""
+    return RelationRecord(
+        from_id=int(item["from_id"]["N"]),
+        relation_type=item["relation_type"]["S"],
+        to_id=int(item["to_id"]["N"]),
+        strength=float(item["strength"]["N"]),
+        created_at=item["created_at"]["S"],
+        agent_id=item["agent_id"]["S"],
+    )
+
+
+def is_readable(item: Item, agent_id: str) -> bool:
+    """Say whether a memory, as it is now, is not deleted and may be read by the agent."""
+    return item["status"]["S"] != "deleted" and may_read(_grants(item), agent_id)
+
+
 def matches(item: Item, selection: Selection, agent_id: str) -> bool:
     """Say whether the item, as it is now, is one of the selection that the agent may read."""
     status = item["status"]["S"]
@@ -110,7 +128,7 @@ def _text_or_none(item: Item, name: str) -> str | None:
 def _attribute(value: object) -> dict[str, Any]:
     if isinstance(value, bool):  # before the numbers, for it is one too
         return {"BOOL": value}
-    if isinstance(value, int):
+    if isinstance(value, (int, float)):
         return {"N": str(value)}
     if isinstance(value, tuple):
         return {"L": [_attribute(part) for part in value]}

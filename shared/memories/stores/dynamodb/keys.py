@@ -1,8 +1,8 @@
 """Keys of the table and sort values of its indexes, built so that they sort as the contract says.
 
 A user's partition is named by the user's id as it is and nothing after it, so two users cannot
-meet, whatever characters their ids hold. Everything that follows a fixed prefix in the other keys
-has a fixed length.
+meet, whatever characters their ids hold. What follows a fixed prefix in the other keys has a
+fixed length, or is a type of relation, which holds letters and underscores alone.
 """
 
 from hashlib import sha256
@@ -12,6 +12,8 @@ PROFILE = "PROFILE"
 AGENT_PREFIX = "AGENT#"
 MEMORY_PREFIX = "MEM#"
 _ORIGIN_PREFIX = "ORIGIN#"
+RELATION_PREFIX = "REL#"
+MIRROR_PREFIX = "LER#"
 
 # Room for every id: 2^63 - 1 has 19 digits.
 _ID_LENGTH = 20
@@ -49,6 +51,25 @@ def agent(agent_id: str) -> str:
     A digest stands for the id, which can be longer than a sort key may be.
     """
     return f"{AGENT_PREFIX}{sha256(agent_id.encode()).hexdigest()}"
+
+
+def relation(from_id: int, relation_type: str, to_id: int) -> str:
+    """Return the sort key of a relation."""
+    return f"{RELATION_PREFIX}{_digits(from_id)}#{relation_type}#{_digits(to_id)}"
+
+
+def mirror(from_id: int, relation_type: str, to_id: int) -> str:
+    """Return the sort key of a relation's mirror, by which it is found from its other end."""
+    return f"{MIRROR_PREFIX}{_digits(to_id)}#{relation_type}#{_digits(from_id)}"
+
+
+def relations_of(prefix: str, memory_id: int, relation_type: str | None) -> str:
+    """Return what the sort keys of a memory's relations, or their mirrors, begin with.
+
+    They sort by type, then by the other id: no letter of a type sorts before what follows it.
+    """
+    typed = "" if relation_type is None else f"{relation_type}#"
+    return f"{prefix}{_digits(memory_id)}#{typed}"
 
 
 def moment(at: str | None, memory_id: int) -> str:

@@ -8,14 +8,14 @@ under its new status, type, tags or grants; it is never shown where it no longer
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from memories.errors import StoreUnavailable
 from memories.fields import timestamp
 from memories.principal import Principal
 from memories.stores.dynamodb import keys
+from memories.stores.dynamodb.batches import Batches
 from memories.stores.dynamodb.expressions import (
     Condition,
     all_of,
@@ -26,12 +26,12 @@ from memories.stores.dynamodb.expressions import (
     readable_by,
     selected,
 )
-from memories.stores.dynamodb.failures import MAX_TRIES, Pause, failures_sorted
+from memories.stores.dynamodb.failures import failures_sorted
 from memories.stores.dynamodb.items import (
     SORT_ATTRIBUTES,
     Grants,
     Item,
-    key,
+    is_readable,
     matches,
     record_of,
 )
@@ -40,10 +40,6 @@ from memories.stores.port import Fit, Record, Selection
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-
-# Threads for the calls of a page that can be made side by side: at most the four refreshes of a
-# page of 100, of two pages at once.
-WORKERS = 8
 
 # What was created longer ago than this is in the indexes, which are behind by far less.
 LAG = timedelta(seconds=10)
@@ -65,14 +61,16 @@ _WHOLE = listed([*Record._fields, *_SORTS])
 
 
 class Pages:
-    """Pages of one table. Owns the threads for calls that are made side by side."""
+    """Pages of one table."""
 
-    def __init__(self, client: DynamoDBClient, table: str, pause: Pause) -> None:
+    def __init__(
+        self, client: DynamoDBClient, table: str, workers: Executor, batches: Batches, marks: Marks
+    ) -> None:
         self._client = client
         self._table = table
-        self._pause = pause
-        self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="dynamodb")
-        self._marks = Marks(client, table, pause, self._workers)
+        self._workers = workers
+        self._batches = batches
+        self._marks = marks
 
     def page(
         self, principal: Principal, selection: Selection, accessed_at: str, fit: Fit
@@ -82,7 +80,7 @@ class Pages:
         chosen = _in_order(ranked, selection.sort)[selection.offset :][: selection.limit]
         if not chosen:
             return [], len(ranked)
-        found = self._fetch(principal.user_id, chosen)
+        found = self._batches.memories(principal.user_id, chosen, _WHOLE)
         fresh = {
             memory_id: found[memory_id][SORT_ATTRIBUTES[selection.sort]]["S"]
             for memory_id in chosen
@@ -103,8 +101,19 @@ class Pages:
         """Return the number of matches, as a page would have it."""
         return len(self._ranked(principal, selection, at))
 
-    def close(self) -> None:
-        self._workers.shutdown()
+    def access_all(
+        self, principal: Principal, memory_ids: Sequence[int], accessed_at: str, fit: Fit
+    ) -> list[Record]:
+        """Return the records as Store.access_all does."""
+        found = self._batches.memories(principal.user_id, memory_ids, _WHOLE)
+        records = [
+            marked(record_of(found[memory_id]), accessed_at)
+            for memory_id in memory_ids
+            if memory_id in found and is_readable(found[memory_id], principal.agent_id)
+        ]
+        kept = records[: fit(records)]
+        gone = self._marks.store(principal.user_id, kept)
+        return [record for record in kept if record.id not in gone]
 
     def _ranked(self, principal: Principal, selection: Selection, now: str) -> dict[int, str]:
         """Return the sort value of every match by its id."""
@@ -189,28 +198,6 @@ class Pages:
             newest = self._newest(
                 principal.user_id, {"ExclusiveStartKey": newest["LastEvaluatedKey"]}
             )
-
-    def _fetch(self, user_id: str, ids: Sequence[int]) -> dict[int, Item]:
-        """Return the items that there are, by id, as last written."""
-        wanted: Any = {
-            self._table: {
-                "Keys": [key(user_id, memory_id) for memory_id in ids],
-                "ConsistentRead": True,
-                "ProjectionExpression": _WHOLE,
-                "ExpressionAttributeNames": names_in(_WHOLE),
-            }
-        }
-        found = {}
-        for tries in range(1, MAX_TRIES + 1):
-            with failures_sorted():
-                answer = self._client.batch_get_item(RequestItems=wanted)
-            for item in answer["Responses"].get(self._table, []):
-                found[int(item["id"]["N"])] = item
-            wanted = answer.get("UnprocessedKeys")
-            if not wanted:
-                return found
-            self._pause(tries)
-        raise StoreUnavailable
 
 
 def _lag_before(now: str) -> str:

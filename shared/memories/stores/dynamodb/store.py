@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from memories.errors import StoreUnavailable
@@ -10,6 +11,7 @@ from memories.grants import may_read
 from memories.principal import Principal
 from memories.stores.dynamodb import keys
 from memories.stores.dynamodb.accounts import DynamoDBAccounts
+from memories.stores.dynamodb.batches import Batches
 from memories.stores.dynamodb.creation import Creation
 from memories.stores.dynamodb.expressions import (
     NOT_DELETED,
@@ -24,19 +26,28 @@ from memories.stores.dynamodb.expressions import (
     set_all,
 )
 from memories.stores.dynamodb.failures import (
+    CONFLICT_TRIES,
     ConditionNotMet,
     Pause,
     failures_sorted,
+    is_conflict,
     pause,
 )
 from memories.stores.dynamodb.items import Item, attributes, key, record_of
+from memories.stores.dynamodb.marks import Marks
 from memories.stores.dynamodb.pages import Pages
+from memories.stores.dynamodb.relations import DynamoDBRelations
 from memories.stores.dynamodb.tokens import READ, WRITE, is_own, new_token
 from memories.stores.dynamodb.transfer import DynamoDBTransfer
 from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+
+
+# Threads for calls that can be made side by side: at most the four refreshes of a page of 100, of
+# two pages at once.
+WORKERS = 8
 
 
 class DynamoDBStore:
@@ -46,8 +57,13 @@ class DynamoDBStore:
         """``pause`` is called between tries, with the number of the try that failed."""
         self._client = client
         self._table = table
+        self._pause = pause
+        self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="dynamodb")
+        batches = Batches(client, table, pause, self._workers)
+        marks = Marks(client, table, pause, self._workers)
         self._creation = Creation(client, table, pause)
-        self._pages = Pages(client, table, pause)
+        self._pages = Pages(client, table, self._workers, batches, marks)
+        self.relations = DynamoDBRelations(client, table, pause, self._workers, batches)
         self.transfer = DynamoDBTransfer(client, table, pause)
         self.accounts = DynamoDBAccounts(client, table)
 
@@ -77,6 +93,11 @@ class DynamoDBStore:
         # Between two attempts, what the first one read may have been withdrawn.
         withdrawn = record.status == "deleted" or not may_read(record, principal.agent_id)
         return None if withdrawn else record
+
+    def access_all(
+        self, principal: Principal, memory_ids: Sequence[int], accessed_at: str, fit: Fit = len
+    ) -> list[Record]:
+        return self._pages.access_all(principal, memory_ids, accessed_at, fit)
 
     def update(
         self,
@@ -142,7 +163,7 @@ class DynamoDBStore:
             )
 
     def close(self) -> None:
-        self._pages.close()
+        self._workers.shutdown()
         self.transfer.close()
         self._client.close()
 
@@ -163,23 +184,32 @@ class DynamoDBStore:
         if accesses:
             change = f"{change} ADD #access_count :accesses"
             bound[":accesses"] = {"N": str(accesses)}
-        try:
-            with failures_sorted():
-                answer = self._client.update_item(
-                    TableName=self._table,
-                    Key=key(principal.user_id, memory_id),
-                    UpdateExpression=change,
-                    ConditionExpression=condition.text,
-                    ExpressionAttributeNames=names_in(change, condition.text),
-                    ExpressionAttributeValues=bound,
-                    ReturnValues="ALL_NEW",
-                    ReturnValuesOnConditionCheckFailure="ALL_OLD",
-                )
-        except ConditionNotMet as refused:
-            if is_own(refused.item, values):
-                return record_of(refused.item)
-            raise
-        return record_of(answer["Attributes"])
+        for tries in range(1, CONFLICT_TRIES + 1):
+            try:
+                with failures_sorted():
+                    answer = self._client.update_item(
+                        TableName=self._table,
+                        Key=key(principal.user_id, memory_id),
+                        UpdateExpression=change,
+                        ConditionExpression=condition.text,
+                        ExpressionAttributeNames=names_in(change, condition.text),
+                        ExpressionAttributeValues=bound,
+                        ReturnValues="ALL_NEW",
+                        ReturnValuesOnConditionCheckFailure="ALL_OLD",
+                    )
+            except ConditionNotMet as refused:
+                if is_own(refused.item, values):
+                    return record_of(refused.item)
+                refused.retried |= tries > 1
+                raise
+            except StoreUnavailable as failed:
+                # A relation to it is being written, which takes a moment and changes nothing of it.
+                if not is_conflict(failed):
+                    raise
+                self._pause(tries)
+            else:
+                return record_of(answer["Attributes"])
+        raise StoreUnavailable
 
 
 def _current(refused: ConditionNotMet) -> Record | None:

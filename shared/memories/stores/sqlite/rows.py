@@ -36,6 +36,14 @@ def kept(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def find(connection: sqlite3.Connection, user_id: str, memory_id: int) -> Record | None:
+    """Return the record, whatever its status and grants."""
+    row = connection.execute(
+        f"SELECT {COLUMNS} FROM memories WHERE user_id = ? AND id = ?", (user_id, memory_id)
+    ).fetchone()
+    return record_of(row) if row else None
+
+
 def insert(connection: sqlite3.Connection, user_id: str, row_id: int, record: Record) -> None:
     """Insert a new record under ``row_id``."""
     connection.execute(

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 from memories.errors import StoreUnavailable
@@ -24,7 +24,7 @@ class Session:
 
         ``busy_timeout`` is how long to wait for another process's write, in seconds.
         """
-        self._lock = Lock()
+        self._lock = RLock()
         self.totals = Totals()
         self.connection = open_file(path, busy_timeout)
         self._busy_timeout = busy_timeout
@@ -35,9 +35,12 @@ class Session:
         """Do what is within the block wholly or not at all. Raises StoreUnavailable.
 
         ``durable`` is for all that changes memories: it is synced, and their totals are counted
-        anew.
+        anew. Within a transaction of the same thread it is a part of that one.
         """
         with self._lock:
+            if self.connection.in_transaction:
+                yield
+                return
             try:
                 if durable:
                     self.totals.forget()

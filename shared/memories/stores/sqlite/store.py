@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from memories.grants import may_read
 from memories.principal import Principal
 from memories.stores.port import (
     ConditionFailed,
@@ -15,7 +16,16 @@ from memories.stores.port import (
 )
 from memories.stores.sqlite.accounts import SqliteAccounts
 from memories.stores.sqlite.pages import CHANGEABLE, READABLE, page_of, total_of
-from memories.stores.sqlite.rows import COLUMNS, insert, kept, record_of, regrant, reindex
+from memories.stores.sqlite.relations import SqliteRelations
+from memories.stores.sqlite.rows import (
+    COLUMNS,
+    find,
+    insert,
+    kept,
+    record_of,
+    regrant,
+    reindex,
+)
 from memories.stores.sqlite.schema import ID_BITS
 from memories.stores.sqlite.session import Session
 from memories.stores.sqlite.transfer import SqliteTransfer
@@ -35,6 +45,7 @@ class SqliteStore:
         self._session = Session(path, busy_timeout)
         self.transfer = SqliteTransfer(self._session)
         self.accounts = SqliteAccounts(self._session)
+        self.relations = SqliteRelations(self._session)
 
     def create(self, principal: Principal, drafts: Sequence[NewRecord]) -> list[Record]:
         with self._session.transaction(durable=True):
@@ -55,13 +66,21 @@ class SqliteStore:
 
     def access(self, principal: Principal, memory_id: int, accessed_at: str) -> Record | None:
         with self._session.transaction():
-            return self._set(
-                principal,
-                memory_id,
-                "last_accessed_at = :at, access_count = access_count + 1",
-                f"{_NOT_DELETED} AND {READABLE}",
-                {"at": accessed_at},
-            )
+            return self._access(principal, memory_id, accessed_at)
+
+    def access_all(
+        self, principal: Principal, memory_ids: Sequence[int], accessed_at: str, fit: Fit = len
+    ) -> list[Record]:
+        with self._session.transaction():
+            found = (self._find(principal, memory_id) for memory_id in memory_ids)
+            records = [
+                record
+                for record in found
+                if record and record.status != "deleted" and may_read(record, principal.agent_id)
+            ]
+            kept = records[: fit(records)]
+            marked = (self._access(principal, record.id, accessed_at) for record in kept)
+            return [record for record in marked if record]
 
     def update(
         self,
@@ -147,12 +166,17 @@ class SqliteStore:
     def close(self) -> None:
         self._session.close()
 
-    def _find(self, principal: Principal, memory_id: int) -> Record | None:
-        row = self._session.one(
-            f"SELECT {COLUMNS} FROM memories WHERE {_EXISTS}",
-            {"user_id": principal.user_id, "id": memory_id},
+    def _access(self, principal: Principal, memory_id: int, accessed_at: str) -> Record | None:
+        return self._set(
+            principal,
+            memory_id,
+            "last_accessed_at = :at, access_count = access_count + 1",
+            f"{_NOT_DELETED} AND {READABLE}",
+            {"at": accessed_at},
         )
-        return record_of(row) if row else None
+
+    def _find(self, principal: Principal, memory_id: int) -> Record | None:
+        return find(self._session.connection, principal.user_id, memory_id)
 
     def _set(
         self,

@@ -1,0 +1,58 @@
+"""Reads of many items at once, as they were last written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from memories.errors import StoreUnavailable
+from memories.stores.dynamodb.expressions import names_in
+from memories.stores.dynamodb.failures import MAX_TRIES, Pause, failures_sorted
+from memories.stores.dynamodb.items import Item, key
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+# BatchGetItem takes no more.
+_KEYS = 100
+
+
+class Batches:
+    """Batches of one table, side by side where there are several."""
+
+    def __init__(self, client: DynamoDBClient, table: str, pause: Pause, workers: Executor) -> None:
+        self._client = client
+        self._table = table
+        self._pause = pause
+        self._workers = workers
+
+    def memories(self, user_id: str, ids: Sequence[int], projection: str) -> dict[int, Item]:
+        """Return, by id, the items that there are. The projection has the id among others."""
+        groups = [ids[start : start + _KEYS] for start in range(0, len(ids), _KEYS)]
+        fetch = partial(self._fetch, user_id, projection)
+        # One group, as a page has, needs no other thread.
+        found = self._workers.map(fetch, groups) if len(groups) > 1 else map(fetch, groups)
+        return {int(item["id"]["N"]): item for item in chain.from_iterable(found)}
+
+    def _fetch(self, user_id: str, projection: str, ids: Sequence[int]) -> list[Item]:
+        wanted: Any = {
+            self._table: {
+                "Keys": [key(user_id, memory_id) for memory_id in ids],
+                "ConsistentRead": True,
+                "ProjectionExpression": projection,
+                "ExpressionAttributeNames": names_in(projection),
+            }
+        }
+        found: list[Item] = []
+        for tries in range(1, MAX_TRIES + 1):
+            with failures_sorted():
+                answer = self._client.batch_get_item(RequestItems=wanted)
+            found += answer["Responses"].get(self._table, [])
+            wanted = answer.get("UnprocessedKeys")
+            if not wanted:
+                return found
+            self._pause(tries)
+        raise StoreUnavailable

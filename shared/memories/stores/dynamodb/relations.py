@@ -1,0 +1,279 @@
+"""Relations in the DynamoDB store: each an item under its first end, and a mirror under the other.
+
+Both are written in one transaction, which holds only if both ends are as they must be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING, Any
+
+from memories.errors import StoreUnavailable
+from memories.principal import Principal
+from memories.stores.dynamodb import keys
+from memories.stores.dynamodb.batches import Batches
+from memories.stores.dynamodb.expressions import (
+    IS_ABSENT,
+    IS_THERE,
+    NOT_DELETED,
+    all_of,
+    changeable_by,
+    in_status,
+    listed,
+    names_in,
+    readable_by,
+    recorded_at,
+    related_to,
+)
+from memories.stores.dynamodb.failures import (
+    CONDITION_FAILED,
+    CONFLICT_TRIES,
+    Pause,
+    TransactionCanceled,
+    failures_sorted,
+)
+from memories.stores.dynamodb.items import (
+    Grants,
+    Item,
+    attributes,
+    is_readable,
+    key,
+    record_of,
+    relation_of,
+)
+from memories.stores.dynamodb.tokens import WRITE, new_token
+from memories.stores.dynamodb.transactions import Transactions
+from memories.stores.port_relations import (
+    FOLLOWED,
+    EndRefused,
+    RelationRecord,
+    RelationSelection,
+)
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+# The parts of a transaction, in this order.
+_FROM, _TO, _RELATION = range(3)
+
+_PREFIXES = {"out": keys.RELATION_PREFIX, "in": keys.MIRROR_PREFIX}
+_SHOWN = listed(RelationRecord._fields)
+_END = listed(["id", "status", *Grants._fields])
+
+
+class DynamoDBRelations:
+    """Relations in one table."""
+
+    def __init__(
+        self,
+        client: DynamoDBClient,
+        table: str,
+        pause: Pause,
+        workers: Executor,
+        batches: Batches,
+    ) -> None:
+        self._client = client
+        self._table = table
+        self._workers = workers
+        self._batches = batches
+        self._transactions = Transactions(client, table, pause)
+
+    def put(
+        self, principal: Principal, relation: RelationRecord, invalidated_at: str | None = None
+    ) -> tuple[RelationRecord, bool]:
+        ends = (relation.from_id, relation.to_id)
+        stored: RelationRecord | None = None
+        is_active = True
+        # Each try knows what the one before it met.
+        for _ in range(CONFLICT_TRIES):
+            token = new_token(WRITE)
+            new = relation if stored is None else stored._replace(strength=relation.strength)
+            parts = [
+                self._check_from(principal, relation.from_id),
+                self._check_to(principal, relation.to_id)
+                if invalidated_at is None
+                else self._invalidate(principal, relation.to_id, invalidated_at, token, is_active),
+                *self._put(principal.user_id, new, stored, token),
+            ]
+            try:
+                self._transactions.write(parts, token)
+            except TransactionCanceled as canceled:
+                to_end = canceled.items[_TO]
+                changed = to_end.get("status") == {"S": "invalid" if is_active else "active"}
+                if invalidated_at is not None and changed:
+                    is_active = not is_active
+                    _check(canceled, ends[:_TO])
+                    # It may be refused for its grants as well.
+                    continue
+                _check(canceled, ends)
+                met = canceled.items[_RELATION]
+                stored = relation_of(met) if met else None
+            else:
+                return new, stored is None
+        raise StoreUnavailable
+
+    def remove(
+        self, principal: Principal, from_id: int, relation_type: str, to_id: int
+    ) -> RelationRecord | None:
+        user_id, edge = principal.user_id, (from_id, relation_type, to_id)
+        at = _key(user_id, keys.relation(*edge))
+        with failures_sorted():
+            found = self._client.get_item(TableName=self._table, Key=at, ConsistentRead=True)
+        stored = relation_of(found["Item"]) if "Item" in found else None
+        parts = [
+            self._check_from(principal, from_id),
+            self._check_to(principal, to_id),
+            self._transactions.delete(at, IS_THERE),
+            self._transactions.delete(_key(user_id, keys.mirror(*edge))),
+        ]
+        try:
+            self._transactions.write(parts, new_token(WRITE))
+        except TransactionCanceled as canceled:
+            _check(canceled, (from_id, to_id))
+            # An earlier attempt removed it, its answer lost; or it was not there.
+            return stored if canceled.retried else None
+        return stored
+
+    def listed(
+        self, principal: Principal, selection: RelationSelection
+    ) -> tuple[list[RelationRecord], int] | None:
+        memory_id = selection.memory_id
+        found = self._found(
+            principal.user_id, [memory_id], selection.direction, selection.relation_type, None
+        )[memory_id]
+        visible = self._visible(principal, [memory_id, *_others(memory_id, found)])
+        if memory_id not in visible:
+            return None
+        shown = [each for each in found if {each.from_id, each.to_id} <= visible]
+        return shown[selection.offset :][: selection.limit], len(shown)
+
+    def around(
+        self,
+        principal: Principal,
+        memory_ids: Sequence[int],
+        direction: str = "both",
+        relation_type: str | None = None,
+    ) -> dict[int, list[RelationRecord]]:
+        found = self._found(principal.user_id, memory_ids, direction, relation_type, FOLLOWED)
+        others = {near: _others(near, relations) for near, relations in found.items()}
+        visible = self._visible(principal, [each for ids in others.values() for each in ids])
+        return {
+            near: [
+                relation
+                for relation, other in zip(relations, others[near], strict=True)
+                if other in visible
+            ]
+            for near, relations in found.items()
+        }
+
+    def out_of(self, principal: Principal, memory_ids: Sequence[int]) -> list[RelationRecord]:
+        found = self._found(principal.user_id, memory_ids, "out", None, None)
+        return [relation for memory_id in memory_ids for relation in found[memory_id]]
+
+    def _check_from(self, principal: Principal, memory_id: int) -> Any:
+        condition = all_of(NOT_DELETED, changeable_by(principal.agent_id))
+        return self._transactions.check(key(principal.user_id, memory_id), condition)
+
+    def _check_to(self, principal: Principal, memory_id: int) -> Any:
+        condition = all_of(NOT_DELETED, readable_by(principal.agent_id))
+        return self._transactions.check(key(principal.user_id, memory_id), condition)
+
+    def _invalidate(
+        self, principal: Principal, memory_id: int, at: str, token: Item, is_active: bool
+    ) -> Any:
+        """Return the part that makes the memory invalid, or finds that it is."""
+        end = key(principal.user_id, memory_id)
+        may_change = changeable_by(principal.agent_id)
+        if not is_active:
+            return self._transactions.check(end, all_of(in_status("invalid"), may_change))
+        values = attributes(
+            {"updated_at": at, "updated_sort": keys.moment(at, memory_id), "version": 1}
+        )
+        change = (
+            "SET #status = :invalid, #updated_at = :updated_at, #updated_sort = :updated_sort, "
+            "#write_token = :write_token ADD #version :version"
+        )
+        bound = {f":{name}": value for name, value in (values | token).items()}
+        return self._transactions.update(
+            end,
+            change,
+            bound | {":invalid": {"S": "invalid"}},
+            all_of(in_status("active"), may_change),
+        )
+
+    def _put(
+        self, user_id: str, new: RelationRecord, stored: RelationRecord | None, token: Item
+    ) -> list[Any]:
+        edge = (new.from_id, new.relation_type, new.to_id)
+        item = attributes(new._asdict())
+        condition = IS_ABSENT if stored is None else recorded_at(stored.created_at)
+        return [
+            self._transactions.put(_key(user_id, keys.relation(*edge)) | item | token, condition),
+            self._transactions.put(_key(user_id, keys.mirror(*edge)) | item),
+        ]
+
+    def _found(
+        self,
+        user_id: str,
+        memory_ids: Sequence[int],
+        direction: str,
+        relation_type: str | None,
+        most: int | None,
+    ) -> dict[int, list[RelationRecord]]:
+        """Return the relations of each memory, of at most so many each way."""
+        ways = ("out", "in") if direction == "both" else (direction,)
+        wanted = [
+            (memory_id, keys.relations_of(_PREFIXES[way], memory_id, relation_type))
+            for memory_id in memory_ids
+            for way in ways
+        ]
+        prefixes = [prefix for _, prefix in wanted]
+        # A single one needs no other thread.
+        run = self._workers.map if len(wanted) > 1 else map
+        found: dict[int, list[RelationRecord]] = {memory_id: [] for memory_id in memory_ids}
+        answers = run(lambda prefix: self._walk(user_id, prefix, most), prefixes)
+        for (memory_id, _), relations in zip(wanted, answers, strict=True):
+            found[memory_id] += relations
+        return found
+
+    def _walk(self, user_id: str, prefix: str, most: int | None) -> list[RelationRecord]:
+        among = related_to(user_id, prefix)
+        query: dict[str, Any] = {
+            "TableName": self._table,
+            "KeyConditionExpression": among.text,
+            "ExpressionAttributeValues": among.values,
+            "ProjectionExpression": _SHOWN,
+            "ExpressionAttributeNames": names_in(among.text, _SHOWN),
+            "ConsistentRead": True,
+        }
+        if most is not None:
+            query["Limit"] = most
+        found: list[RelationRecord] = []
+        while True:
+            with failures_sorted():
+                answer = self._client.query(**query)
+            found += map(relation_of, answer["Items"])
+            if "LastEvaluatedKey" not in answer or (most is not None and len(found) >= most):
+                return found
+            query["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+    def _visible(self, principal: Principal, memory_ids: Sequence[int]) -> set[int]:
+        ids = list(dict.fromkeys(memory_ids))
+        found = self._batches.memories(principal.user_id, ids, _END)
+        return {each for each in found if is_readable(found[each], principal.agent_id)}
+
+
+def _key(user_id: str, sort_key: str) -> Item:
+    return {"pk": {"S": keys.partition(user_id)}, "sk": {"S": sort_key}}
+
+
+def _others(near: int, relations: Sequence[RelationRecord]) -> list[int]:
+    return [each.from_id if each.to_id == near else each.to_id for each in relations]
+
+
+def _check(canceled: TransactionCanceled, ends: Sequence[int]) -> None:
+    """Raise EndRefused for the first end whose condition did not hold."""
+    for memory_id, code, item in zip(ends, canceled.codes, canceled.items, strict=False):
+        if code == CONDITION_FAILED:
+            raise EndRefused(memory_id, record_of(item) if item else None)
