@@ -94,6 +94,10 @@ class Sizes:
     def batch(self, count: int) -> Cost:
         return Cost(1) + Cost(2 * self.written + len(INDEXES) * self.entry_written) * count
 
+    def with_key(self, batch: Cost) -> Cost:
+        # What is kept of the request is put in the same transaction; it is well below a kilobyte.
+        return batch + Cost(2)
+
     def refresh(self) -> Cost:
         return Cost(self.written + 2 * self.entry_written)
 
@@ -144,6 +148,7 @@ def _value_bytes(attribute: Item) -> int:
 def operations(sizes: Sizes) -> dict[str, Cost]:
     return {
         "record": sizes.create(),
+        "record with an idempotency key": sizes.with_key(sizes.batch(1)),
         "record a batch of 25": sizes.batch(25),
         "read one": sizes.refresh(),
         "change the content": sizes.revise_content(),

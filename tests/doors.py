@@ -25,8 +25,14 @@ class Refused(Exception):
 
 
 class Door(Protocol):
+    @property
+    def replayed(self) -> bool:
+        """Whether the last answer said that it was given before."""
+
     def record(self, **fields: Any) -> Memory: ...
-    def record_batch(self, drafts: Sequence[dict[str, Any]]) -> list[Memory]: ...
+    def record_batch(
+        self, drafts: Sequence[dict[str, Any]], idempotency_key: str | None = None
+    ) -> list[Memory]: ...
     def search(self, **query: Any) -> Page: ...
     def inspect(self, memory_id: Any, full: bool = False) -> Memory: ...
     def revise(
@@ -53,12 +59,18 @@ _KINDS = {
 class HttpDoor:
     def __init__(self, client: HttpClient) -> None:
         self.client = client
+        self.replayed = False
 
     def record(self, **fields: Any) -> Memory:
-        return self._one("POST", "/memories", fields)
+        key = fields.pop("idempotency_key", None)
+        return self._one("POST", "/memories", fields, None, key)
 
-    def record_batch(self, drafts: Sequence[dict[str, Any]]) -> list[Memory]:
-        memories: list[Memory] = self._send("POST", "/memories/batch", drafts)
+    def record_batch(
+        self, drafts: Sequence[dict[str, Any]], idempotency_key: str | None = None
+    ) -> list[Memory]:
+        memories: list[Memory] = self._send(
+            "POST", "/memories/batch", drafts, None, idempotency_key
+        )
         return memories
 
     def search(self, **query: Any) -> Page:
@@ -96,10 +108,18 @@ class HttpDoor:
         return answer
 
     def _send(
-        self, method: str, target: str, body: object = None, expected_version: int | None = None
+        self,
+        method: str,
+        target: str,
+        body: object = None,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
     ) -> Any:
         headers = {} if expected_version is None else {"if_match": f'"{expected_version}"'}
+        if idempotency_key is not None:
+            headers["idempotency_key"] = idempotency_key
         answer = self.client.send(method, target, body, **headers)
+        self.replayed = answer.headers.get("idempotent-replayed") == "true"
         if answer.status >= 400:
             raise _refused(answer)
         return answer.body

@@ -93,7 +93,8 @@ class SocketClient(HttpClient):
     ) -> Answer:
         # The raw target: a client that normalises it would hide what the server does with it.
         url = httpx.URL(self.client.base_url).copy_with(raw_path=target.encode())
-        answer = self.client.request(method, url, content=body, headers=headers)
+        raw = {name.encode(): value.encode() for name, value in (headers or {}).items()}
+        answer = self.client.request(method, url, content=body, headers=raw)
         return Answer(answer.status_code, answer.headers, answer.text)
 
 

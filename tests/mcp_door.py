@@ -23,6 +23,8 @@ _KINDS = {
     r"Relation not found": "not found",
     r"Memory is at version": "stale",
     r"Memory was modified": "conflict",
+    r"The first request with this": "conflict",
+    r"This idempotency key was": "invalid",
     r"The store is unavailable": "unavailable",
     r"This needs the scope": "forbidden",
     r"Only the agent that made": "forbidden",
@@ -46,6 +48,7 @@ class McpDoor:
     def __init__(self, portal: BlockingPortal, client: Client) -> None:
         self.portal = portal
         self.client = client
+        self.replayed = False
         tools = portal.call(client.list_tools).tools
         self.schemas = {
             tool.name: Draft202012Validator(tool.output_schema or False) for tool in tools
@@ -54,10 +57,12 @@ class McpDoor:
     def record(self, **fields: Any) -> Memory:
         return self.call("record_memory", fields)
 
-    def record_batch(self, drafts: Sequence[dict[str, Any]]) -> list[Memory]:
-        memories: list[Memory] = self.call("record_memories", {"memories": list(drafts)})[
-            "memories"
-        ]
+    def record_batch(
+        self, drafts: Sequence[dict[str, Any]], idempotency_key: str | None = None
+    ) -> list[Memory]:
+        key = {} if idempotency_key is None else {"idempotency_key": idempotency_key}
+        recorded = self.call("record_memories", {"memories": list(drafts), **key})
+        memories: list[Memory] = recorded["memories"]
         return memories
 
     def search(self, **query: Any) -> Page:
@@ -93,6 +98,7 @@ class McpDoor:
         """Return the structured result. Raises Refused for an error result."""
         result = self.result(tool, arguments)
         texts = texts_of(result)
+        self.replayed = any(text.startswith("Nothing was recorded now") for text in texts[1:])
         if result.is_error:
             raise _refused(texts)
         structured: dict[str, Any] = result.structured_content

@@ -12,6 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from http_api.errors import JSON, LINES
 from http_api.operations import OPERATIONS, Operation, operation, parameter_type
 from memories import __version__
+from memories.fields import IdempotencyKey
 from memories.models import FullMemory, Memory
 from memories.service import MemoryService
 
@@ -25,7 +26,7 @@ _ERRORS = {
     401: "No token, or not a valid one",
     403: "The token, or the memory's maker, does not allow this",
     404: "Not there, or not the caller's to see",
-    409: "Other writers kept winning; try again",
+    409: "Another request is in the way; try again",
     412: "The memory is at another version; it is in the answer",
     413: "The body is larger than 1 MiB",
     415: "The body is not sent as the media type that is asked for",
@@ -182,10 +183,9 @@ class _Document:
             parameters.append(
                 _header("If-Match", 'Only if the memory is at this version, like `"3"`')
             )
-        if operation.method == "POST":
-            parameters.append(
-                _header("Idempotency-Key", "Accepted, and not yet honoured: a repeat is stored")
-            )
+        if operation.repeatable:
+            schema = TypeAdapter(IdempotencyKey).json_schema()
+            parameters.append(_header("Idempotency-Key", schema.pop("description"), schema))
         parameters.append(_header("X-Request-Id", "Comes back in the answer"))
         return parameters
 
@@ -205,8 +205,9 @@ class _Document:
         return generated
 
 
-def _header(name: str, description: str) -> dict[str, Any]:
-    return {"name": name, "in": "header", "schema": {"type": "string"}, "description": description}
+def _header(name: str, description: str, schema: dict[str, Any] | None = None) -> dict[str, Any]:
+    schema = schema or {"type": "string"}
+    return {"name": name, "in": "header", "schema": schema, "description": description}
 
 
 def _answer_headers(operation: Operation) -> dict[str, Any]:
@@ -217,4 +218,6 @@ def _answer_headers(operation: Operation) -> dict[str, Any]:
         names.append("ETag")
         if operation.status == 201:
             names.append("Location")
+    if operation.repeatable:
+        names.append("Idempotent-Replayed")
     return {name: {"schema": {"type": "string"}} for name in names}

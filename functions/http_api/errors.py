@@ -12,6 +12,7 @@ from aws_lambda_powertools.event_handler import Response
 from memories.errors import (
     AgentNotFound,
     DomainError,
+    IdempotencyKeyReused,
     InvalidInput,
     InvalidRelation,
     MemoryNotFound,
@@ -19,6 +20,7 @@ from memories.errors import (
     NotPermitted,
     PayloadTooLarge,
     RelationNotFound,
+    RequestInProgress,
     StoreUnavailable,
     Unauthenticated,
     VersionMismatch,
@@ -74,6 +76,7 @@ ANSWERS: dict[type[DomainError], _Shape] = {
     NoSuchRoute: _Shape(404),
     MethodNotAllowed: _Shape(405, headers=lambda error: {"Allow": error.allowed}),
     WriteConflict: _Shape(409),
+    RequestInProgress: _Shape(409, headers=lambda error: {"Retry-After": str(error.retry_after)}),
     VersionMismatch: _Shape(
         412,
         beside=lambda error: {"memory": error.current.model_dump()},
@@ -86,6 +89,16 @@ ANSWERS: dict[type[DomainError], _Shape] = {
         detail=lambda error: [
             {"type": problem.type, "loc": problem.loc, "msg": problem.msg}
             for problem in error.problems
+        ],
+    ),
+    IdempotencyKeyReused: _Shape(
+        422,
+        detail=lambda error: [
+            {
+                "type": "idempotency_key_reused",
+                "loc": ("header", "Idempotency-Key"),
+                "msg": str(error),
+            }
         ],
     ),
     InvalidRelation: _Shape(

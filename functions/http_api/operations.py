@@ -20,7 +20,7 @@ from http_api.errors import JSON, LINES, NoSuchRoute, UnsupportedMediaType
 from http_api.segments import AgentSegment
 from memories.config import Settings
 from memories.errors import InvalidInput, PayloadTooLarge, Problem, Unauthenticated
-from memories.fields import MemoryId, RelationType
+from memories.fields import IdempotencyKey, MemoryId, RelationType
 from memories.limits import MAX_BODY, MAX_PARAMETERS
 from memories.principal import Principal, principal_of
 from memories.validation import invalid_input
@@ -43,6 +43,7 @@ _PARAMETERS: dict[str, tuple[TypeAdapter[Any], str]] = {
     ),
 }
 _EMPTY = b"{}"
+_KEY: TypeAdapter[str] = TypeAdapter(IdempotencyKey)
 _ENTITY_TAG = re.compile(r'\*|(?:W/)?"[^"]*"')
 
 
@@ -65,6 +66,7 @@ class Operation:
     # Whether it also answers 201, where it made something that was not there.
     creates: bool
     precondition: bool
+    repeatable: bool
     authorised: bool
     # Whether a request makes the agent known that makes it.
     registers: bool
@@ -106,6 +108,8 @@ class Operation:
             raise InvalidInput([_unknown_parameter(name) for name, _ in pairs])
         if self.precondition:
             arguments["expected_version"] = _expected_version(event)
+        if self.repeatable:
+            arguments["key"] = _idempotency_key(event)
         if self.body is not None:
             left_out = self.body_optional and not event.get("body")
             content = _EMPTY if left_out else _content(event, self.takes)
@@ -136,6 +140,7 @@ def operation(
     body_optional: bool = False,
     creates: bool = False,
     precondition: bool = False,
+    repeatable: bool = False,
     authorised: bool = True,
     registers: bool = True,
     errors: tuple[int, ...] = (),
@@ -146,8 +151,9 @@ def operation(
     repeated.
 
     It is called with ``service`` and, as declared, ``principal``, the parameters of the path,
-    ``query``, ``expected_version`` and ``body``. ``takes`` and ``answers`` are media types: of
-    LINES, ``body`` and ``returns`` are what a line holds, and the body is handed on as it came.
+    ``query``, ``expected_version``, ``key`` and ``body``. ``takes`` and ``answers`` are media
+    types: of LINES, ``body`` and ``returns`` are what a line holds, and the body is handed on as it
+    came.
     """
 
     def declare(handler: Callable[..., Response[str]]) -> Callable[..., Response[str]]:
@@ -166,6 +172,7 @@ def operation(
                 body_optional=body_optional,
                 creates=creates,
                 precondition=precondition,
+                repeatable=repeatable,
                 authorised=authorised,
                 registers=registers,
                 errors=errors,
@@ -242,6 +249,14 @@ def _expected_version(event: Event) -> int | None:
         raise InvalidInput([problem])
     # A tag that no version has, or a weak one, is well-formed and matches nothing.
     return int(tag[1:-1]) if re.fullmatch(r'"[1-9][0-9]{0,18}"', tag) else 0
+
+
+def _idempotency_key(event: Event) -> str | None:
+    sent = event["headers"].get("idempotency-key")
+    try:
+        return None if sent is None else _KEY.validate_python(sent)
+    except ValidationError as error:
+        raise invalid_input(error, "header", "Idempotency-Key") from None
 
 
 def _content(event: Event, wanted: str) -> bytes:

@@ -10,6 +10,7 @@ from local.table import create_table
 from memories.bootstrap import build_client, build_store
 from memories.config import Settings, StoreKind
 from memories.errors import StoreUnavailable
+from memories.stores.dynamodb.keys import idempotency_table_of
 from memories.stores.port import Store
 
 MOTO = "moto"
@@ -67,6 +68,8 @@ def _create(settings: Settings) -> None:
     try:
         with failures_sorted():
             create_table(client, settings.table, _TEMPLATE)
+            keys_table = settings.idempotency_table or idempotency_table_of(settings.table)
+            create_table(client, keys_table, _TEMPLATE, "IdempotencyTable")
     except (StoreUnavailable, OSError) as error:
         raise UnusableTable(
             f"cannot create the table {settings.table}: {error.__cause__ or error}"

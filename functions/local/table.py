@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 # The rest of the template's properties is for a table that is kept: backups, protection, alarms.
-_PROPERTIES = ("BillingMode", "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes")
+_PROPERTIES = {"BillingMode", "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes"}
 
 
 class _TemplateLoader(yaml.SafeLoader):
@@ -26,7 +26,7 @@ def create_table(
 ) -> None:
     """Create the table that ``resource`` of the template defines, unless there is one."""
     properties = table_properties(template, resource)
-    definition: Any = {each: properties[each] for each in _PROPERTIES}
+    definition: Any = {each: properties[each] for each in _PROPERTIES & properties.keys()}
     try:
         client.create_table(TableName=name, **definition)
     except client.exceptions.ResourceInUseException:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from memories.fields import MAX_BATCH, MemoryId, Omittable
+from memories.fields import MAX_BATCH, IdempotencyKey, MemoryId, Omittable
 from memories.models import (
     MemoryDraft,
     MemoryPatch,
@@ -23,9 +23,6 @@ ExpectedVersion = Annotated[
 Full = Annotated[
     bool,
     Field(description="Whether to show all fields of each: maker, importance, use, permissions"),
-]
-IdempotencyKey = Annotated[
-    str, Field(min_length=1, max_length=255, description="Accepted, and not yet honoured")
 ]
 
 
@@ -47,6 +44,7 @@ class RecordMemories(BaseModel):
     memories: list[MemoryDraft] = Field(
         min_length=1, max_length=MAX_BATCH, description="The memories to record, all or none"
     )
+    idempotency_key: Omittable[IdempotencyKey] = None
 
 
 class InspectMemory(BaseModel):

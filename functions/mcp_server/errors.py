@@ -6,6 +6,7 @@ from memories.errors import (
     InvalidRelation,
     MemoryNotFound,
     Problem,
+    RequestInProgress,
     StoreUnavailable,
     VersionMismatch,
     WriteConflict,
@@ -29,7 +30,7 @@ def explained(error: DomainError) -> list[str]:
             told = [str(error), current.model_dump_json()]
         case WriteConflict():
             told = [f"{error}; try again"]
-        case StoreUnavailable(retry_after=seconds):
+        case StoreUnavailable(retry_after=seconds) | RequestInProgress(retry_after=seconds):
             told = [f"{error} in {seconds} s"]
         case _:
             told = [str(error)]

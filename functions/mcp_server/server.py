@@ -20,7 +20,7 @@ from pydantic import BaseModel, ValidationError
 
 from mcp_server.errors import explained
 from mcp_server.policy import INSTRUCTIONS, MEMORY, POLICY, PROMPT, policy
-from mcp_server.tool import Tool
+from mcp_server.tool import Remarked, Tool
 from mcp_server.tools import TOOLS
 from memories import __version__
 from memories.errors import DomainError, MemoryNotFound
@@ -106,9 +106,10 @@ class _Door:
         except Exception as error:  # noqa: BLE001  (whatever it is, the model is told something)
             _log_unexpected(error)
             return types.CallToolResult(content=_texts([_UNEXPECTED]), is_error=True)
-        content = _texts([result.model_dump_json(), *tool.remarks(arguments, result)])
+        told = result if isinstance(result, Remarked) else Remarked(result, [])
         return types.CallToolResult(
-            content=content, structured_content=result.model_dump(mode="json")
+            content=_texts([told.result.model_dump_json(), *told.remarks]),
+            structured_content=told.result.model_dump(mode="json"),
         )
 
     def _for(

@@ -15,6 +15,14 @@ from memories.service import MemoryService
 
 
 @dataclass(frozen=True)
+class Remarked:
+    """A result, and what to tell a model beside it."""
+
+    result: BaseModel
+    remarks: list[str]
+
+
+@dataclass(frozen=True)
 class Tool:
     """What a tool is called with, what it does and what it answers."""
 
@@ -25,9 +33,7 @@ class Tool:
     result: type[BaseModel]
     # What a token must allow, to be told before the call. The service itself checks it again.
     scope: str
-    run: Callable[[MemoryService, Principal, Any], BaseModel]
-    # What to tell a model beside the result.
-    remarks: Callable[[Any, Any], list[str]] = lambda arguments, result: []
+    run: Callable[[MemoryService, Principal, Any], BaseModel | Remarked]
     destructive: bool = False
     idempotent: bool = False
 

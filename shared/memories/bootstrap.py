@@ -26,7 +26,9 @@ def build_store(settings: Settings) -> Store:
         # Loaded when needed: a store of SQLite's works without boto3, and starts sooner.
         from memories.stores.dynamodb import DynamoDBStore  # noqa: PLC0415
 
-        return DynamoDBStore(build_client(settings), settings.table)
+        return DynamoDBStore(
+            build_client(settings), settings.table, idempotency_table=settings.idempotency_table
+        )
     return SqliteStore(settings.data)
 
 

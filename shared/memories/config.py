@@ -33,6 +33,8 @@ class Settings:
     data: Path = Path("memories.db")
     # DynamoDB: the table, and where it is if it is not AWS that has it.
     table: str = "memories"
+    # The table of the idempotency keys, which without a name is called after the other.
+    idempotency_table: str = ""
     endpoint_url: str = ""
     # How many clients may be connected at once, to either server.
     connections: int = 512

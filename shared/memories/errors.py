@@ -114,6 +114,23 @@ class WriteConflict(DomainError):
         super().__init__(f"{what} was modified by another request")
 
 
+class IdempotencyKeyReused(DomainError):
+    """The key was that of another request; nothing was done."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This idempotency key was used for another request; make a new key for each"
+        )
+
+
+class RequestInProgress(DomainError):
+    """The first request with this key is still running. ``retry_after`` is in seconds."""
+
+    def __init__(self, retry_after: int = 1) -> None:
+        self.retry_after = retry_after
+        super().__init__("The first request with this idempotency key is still running; try again")
+
+
 class StoreUnavailable(DomainError):
     """The store failed; nothing was half-written. ``retry_after`` is in seconds."""
 

@@ -93,6 +93,12 @@ def _capped_lines(limit: int) -> int:
     return min(limit, MAX_LINES)
 
 
+def _printable(key: str) -> str:
+    if not re.fullmatch("[ -~]*", key):
+        raise PydanticCustomError("printable_ascii", "must hold printable ASCII characters only")
+    return key
+
+
 def _capped(limit: int) -> int:
     return min(limit, MAX_LIMIT)
 
@@ -207,6 +213,17 @@ Direction = Annotated[
         description="Only relations that lead out of the memory, or only those that lead into it; "
         "both unless it is said"
     ),
+]
+IdempotencyKey = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=255,
+        json_schema_extra={"pattern": "^[ -~]+$"},
+        description="Of your own making, new for each thing to record: a repeat with the same key "
+        "within 24 hours records nothing and returns the first answer",
+    ),
+    AfterValidator(_printable),
 ]
 MemoryType = Literal["preference", "fact", "identity", "event"]
 Status = Literal["active", "invalid", "deleted"]

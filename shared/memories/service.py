@@ -24,9 +24,10 @@ from memories.models import (
 )
 from memories.permission import changeable, readable
 from memories.principal import READ, WRITE, Principal
+from memories.recording import Recording
 from memories.relations import Relations
 from memories.room import Room, deliverable
-from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection, Store
+from memories.stores.port import ConditionFailed, Fit, Record, Selection, Store
 from memories.text import fold
 from memories.transfer import Transfer
 from memories.views import View, memory_of, permissions_of
@@ -55,36 +56,19 @@ class MemoryService:
         self._store = store
         self._clock = clock
         self._pause = pause
+        self.recording = Recording(store, clock)
         self.transfer = Transfer(store.transfer, clock)
         self.accounts = AccountService(store, clock, pause)
         self.relations = Relations(store, clock)
 
     def record(self, principal: Principal, draft: MemoryDraft) -> Memory:
         """Store one memory."""
-        (memory,) = self.record_batch(principal, [draft])
+        (memory,) = self.recording.one(principal, draft).memories
         return memory
 
     def record_batch(self, principal: Principal, drafts: Sequence[MemoryDraft]) -> list[Memory]:
         """Store all the drafts or none, in order. The principal's agent is their maker."""
-        principal.require(WRITE)
-        now = self._now()
-        new = [
-            NewRecord(
-                content=draft.content,
-                tags=tuple(draft.tags),
-                memory_type=draft.memory_type,
-                status=draft.status,
-                created_at=now,
-                importance=draft.importance,
-                category=draft.category,
-                source=draft.source,
-                is_public=draft.is_public,
-                read_only=draft.read_only,
-                shared_with_agents=tuple(draft.shared_with_agents),
-            )
-            for draft in drafts
-        ]
-        return [memory_of(record) for record in self._store.create(principal, new)]
+        return self.recording.batch(principal, drafts).memories
 
     def search(self, principal: Principal, query: MemoryQuery, full: bool = False) -> Page:
         """Return one page of the matches and mark exactly its memories as accessed.

@@ -38,6 +38,18 @@ def test_a_batch_is_two_requests(
     assert requests == ["UpdateItem", "TransactWriteItems"]
 
 
+@pytest.mark.parametrize("repeats", [0, 1])
+@pytest.mark.parametrize("count", [1, 25])
+def test_to_record_with_a_key_is_two_requests_the_first_time_and_again(
+    client: DynamoDBClient, service: MemoryService, principal: Principal, count: int, repeats: int
+) -> None:
+    for _ in range(repeats):
+        service.recording.batch(principal, [draft()] * count, "k")
+    with recorded(client) as requests:
+        service.recording.batch(principal, [draft()] * count, "k")
+    assert requests == ["UpdateItem", "TransactWriteItems"]
+
+
 def test_a_read_is_one_request(
     client: DynamoDBClient, service: MemoryService, principal: Principal
 ) -> None:

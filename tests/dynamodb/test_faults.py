@@ -85,6 +85,14 @@ OPERATIONS = {
         lambda service, principal: service.record_batch(principal, [draft("new")] * 3),
         ["UpdateItem", "TransactWriteItems"],
     ),
+    "record with a key": Operation(
+        lambda service, principal: service.recording.one(principal, draft("new"), "k"),
+        ["UpdateItem", "TransactWriteItems"],
+    ),
+    "record a batch with a key": Operation(
+        lambda service, principal: service.recording.batch(principal, [draft("new")] * 3, "k"),
+        ["UpdateItem", "TransactWriteItems"],
+    ),
     "inspect": Operation(
         lambda service, principal: service.inspect(principal, 2),
         ["UpdateItem"],

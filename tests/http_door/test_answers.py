@@ -153,8 +153,30 @@ def test_if_match_of_another_form_is_422(http: HttpClient, tag: str) -> None:
     assert (answer.status, answer.body["detail"][0]["loc"]) == (422, ["header", "If-Match"])
 
 
-def test_an_idempotency_key_is_accepted(http: HttpClient) -> None:
-    assert http.send("POST", "/memories", draft(), idempotency_key="k").status == 201
+@pytest.mark.parametrize(
+    ("target", "body"), [("/memories", draft()), ("/memories/batch", [draft()])]
+)
+def test_a_repeat_has_the_first_answer_and_says_that_it_is_one(
+    http: HttpClient, target: str, body: object
+) -> None:
+    first = http.send("POST", target, body, idempotency_key="k")
+    again = http.send("POST", target, body, idempotency_key="k")
+
+    assert (again.status, again.text) == (first.status, first.text) == (201, first.text)
+    assert "idempotent-replayed" not in first.headers
+    assert again.headers["idempotent-replayed"] == "true"
+    for name in ("etag", "location"):
+        assert again.headers.get(name) == first.headers.get(name)
+
+
+def test_a_key_of_another_request_is_a_fault_in_the_header(http: HttpClient) -> None:
+    http.send("POST", "/memories", draft(), idempotency_key="k")
+    reused = http.send("POST", "/memories", draft("Another"), idempotency_key="k")
+    wrong = http.send("POST", "/memories", draft(), idempotency_key="x" * 256)
+
+    for answer in (reused, wrong):
+        assert answer.status == 422
+        assert answer.body["detail"][0]["loc"] == ["header", "Idempotency-Key"]
 
 
 @pytest.mark.parametrize("target", ["/memories?q=a+b%2Bc", "/memories?q=a%20b%2Bc"])

@@ -17,6 +17,7 @@ from memories.errors import DomainError
 from memories.principal import Principal
 from memories.service import MemoryService
 from memories.stores.port import NewRecord, Record, Store
+from memories.stores.port_idempotency import KeyedRequest
 from memories.stores.sqlite import SqliteStore
 
 NO_PATHS = (
@@ -248,9 +249,14 @@ def test_users_never_meet(handler: Handler) -> None:
 class BrokenStore(SqliteStore):
     """A store with a fault in its program."""
 
-    def create(self, principal: Principal, drafts: Sequence[NewRecord]) -> list[Record]:
+    def create(
+        self,
+        principal: Principal,
+        drafts: Sequence[NewRecord],
+        request: KeyedRequest | None = None,
+    ) -> list[Record]:
         raise RuntimeError(
-            f"{principal} wrote {drafts[0].content} at /var/task/app.py in table memories"
+            f"{principal} wrote {drafts[0].content} by {request} at /var/task/app.py in table t"
         )
 
 

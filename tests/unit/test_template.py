@@ -39,6 +39,19 @@ def test_the_table_bills_by_request_expires_and_streams() -> None:
     assert table["StreamSpecification"] == {"StreamViewType": "NEW_AND_OLD_IMAGES"}
 
 
+def test_the_keys_have_a_table_of_their_own_that_forgets_them() -> None:
+    table = RESOURCES["IdempotencyTable"]["Properties"]
+    assert table["BillingMode"] == "PAY_PER_REQUEST"
+    assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
+    (statement,) = (
+        each
+        for policy in RESOURCES["HttpRole"]["Properties"]["Policies"]
+        for each in policy.get("PolicyDocument", {}).get("Statement", [])
+        if each["Resource"] == {"Fn::GetAtt": ["IdempotencyTable", "Arn"]}
+    )
+    assert statement["Action"] == "dynamodb:PutItem"
+
+
 def test_only_health_and_mcp_are_open() -> None:
     routes = of_type("AWS::ApiGatewayV2::Route").values()
     open_routes = {route["RouteKey"] for route in routes if route["AuthorizationType"] != "JWT"}
@@ -66,7 +79,7 @@ def test_browsers_are_let_in_by_name_alone() -> None:
     assert off == {"Ref": "AWS::NoValue"}
     assert on["AllowOrigins"] == {"Fn::Split": [",", {"Ref": "AllowedOrigins"}]}
     assert {"authorization", "content-type", "if-match", "idempotency-key"} <= {*on["AllowHeaders"]}
-    assert {"etag", "location", "x-request-id"} <= {*on["ExposeHeaders"]}
+    assert {"etag", "idempotent-replayed", "location", "x-request-id"} <= {*on["ExposeHeaders"]}
     assert "AllowCredentials" not in on
 
 

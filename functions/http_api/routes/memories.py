@@ -54,11 +54,15 @@ class ItemQuery(BaseModel):
     body=MemoryDraft,
     returns=Memory,
     status=201,
-    errors=(413, 415, 422),
+    repeatable=True,
+    errors=(409, 413, 415, 422),
 )
-def record_memory(service: MemoryService, principal: Principal, body: MemoryDraft) -> Response[str]:
-    memory = service.record(principal, body)
-    return memory_answer(memory, status=201, headers={"Location": f"/memories/{memory.id}"})
+def record_memory(
+    service: MemoryService, principal: Principal, body: MemoryDraft, key: str | None
+) -> Response[str]:
+    (memory,), replayed = service.recording.one(principal, body, key)
+    location = {"Location": f"/memories/{memory.id}"}
+    return memory_answer(memory, status=201, headers=location | _replay(replayed))
 
 
 @operation(
@@ -68,13 +72,15 @@ def record_memory(service: MemoryService, principal: Principal, body: MemoryDraf
     body=Batch,
     returns=list[Memory],
     status=201,
-    errors=(413, 415, 422),
+    repeatable=True,
+    errors=(409, 413, 415, 422),
 )
 def record_batch(
-    service: MemoryService, principal: Principal, body: list[MemoryDraft]
+    service: MemoryService, principal: Principal, body: list[MemoryDraft], key: str | None
 ) -> Response[str]:
-    memories = service.record_batch(principal, body)
-    return json_answer(_MEMORIES.dump_json(memories).decode(), status=201)
+    memories, replayed = service.recording.batch(principal, body, key)
+    text = _MEMORIES.dump_json(memories).decode()
+    return json_answer(text, status=201, headers=_replay(replayed))
 
 
 @operation(
@@ -164,3 +170,7 @@ def put_permissions(
 ) -> Response[str]:
     patch = PermissionsPatch.model_validate(body.model_dump())
     return json_answer(service.share(principal, memory_id, patch).model_dump_json())
+
+
+def _replay(replayed: bool) -> dict[str, str]:
+    return {"Idempotent-Replayed": "true"} if replayed else {}

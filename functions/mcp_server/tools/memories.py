@@ -14,11 +14,15 @@ from mcp_server.arguments import (
     SearchMemories,
     ShareMemory,
 )
-from mcp_server.tool import Tool
+from mcp_server.tool import Remarked, Tool
 from memories.fields import MAX_BATCH, MemoryType
 from memories.models import Memory, Page, Permissions, PrimedContext, PrimingQuery
 from memories.principal import READ, WRITE, Principal
 from memories.service import MemoryService
+
+_REPLAYED = (
+    "Nothing was recorded now: this is the answer to the first call with this idempotency_key"
+)
 
 
 class Recorded(BaseModel):
@@ -27,25 +31,28 @@ class Recorded(BaseModel):
     memories: list[Memory]
 
 
-def _prime(
-    service: MemoryService, principal: Principal, arguments: PrimeMemoryContext
-) -> PrimedContext:
-    return service.prime(principal, arguments, full=arguments.full)
+def _prime(service: MemoryService, principal: Principal, arguments: PrimeMemoryContext) -> Remarked:
+    context = service.prime(principal, arguments, full=arguments.full)
+    return Remarked(context, _left_out(arguments, context))
 
 
 def _search(service: MemoryService, principal: Principal, arguments: SearchMemories) -> Page:
     return service.search(principal, arguments, full=arguments.full)
 
 
-def _record(service: MemoryService, principal: Principal, arguments: RecordMemory) -> Memory:
-    return service.record(principal, arguments)
+def _record(service: MemoryService, principal: Principal, arguments: RecordMemory) -> Remarked:
+    (memory,), replayed = service.recording.one(principal, arguments, arguments.idempotency_key)
+    return Remarked(memory, [_REPLAYED] if replayed else [])
 
 
 def _record_all(
     service: MemoryService, principal: Principal, arguments: RecordMemories
-) -> Recorded:
-    memories = service.record_batch(principal, arguments.memories)
-    return Recorded.model_construct(memories=memories)
+) -> Remarked:
+    memories, replayed = service.recording.batch(
+        principal, arguments.memories, arguments.idempotency_key
+    )
+    recorded = Recorded.model_construct(memories=memories)
+    return Remarked(recorded, [_REPLAYED] if replayed else [])
 
 
 def _inspect(service: MemoryService, principal: Principal, arguments: InspectMemory) -> Memory:
@@ -97,7 +104,6 @@ MEMORY_TOOLS = [
         result=PrimedContext,
         scope=READ,
         run=_prime,
-        remarks=_left_out,
     ),
     Tool(
         name="search_memories",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from memories.fields import MemoryType, Status
 from memories.principal import Principal
 from memories.stores.port_accounts import Accounts
+from memories.stores.port_idempotency import KeyedRequest
 from memories.stores.port_relations import RelationStore
 
 if TYPE_CHECKING:
@@ -125,10 +126,17 @@ class Store(Protocol):
     def relations(self) -> RelationStore:
         """How the memories relate to one another."""
 
-    def create(self, principal: Principal, drafts: Sequence[NewRecord]) -> list[Record]:
-        """Store all the drafts or none, each under a new id, and return them in order.
+    def create(
+        self,
+        principal: Principal,
+        drafts: Sequence[NewRecord],
+        request: KeyedRequest | None = None,
+    ) -> list[Record]:
+        """Store all the drafts or none, under new ids that follow one another, in order.
 
-        The principal's agent is their maker.
+        The principal's agent is their maker. What is to be known of ``request`` is stored with
+        them or not at all. Raises AlreadyDone if its key is kept and not expired, and
+        RequestInProgress if just then another request with it is storing.
         """
 
     def get(self, principal: Principal, memory_id: int) -> Record | None:

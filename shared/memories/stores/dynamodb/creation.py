@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memories.errors import StoreUnavailable
 from memories.principal import Principal
-from memories.stores.dynamodb import keys
+from memories.stores.dynamodb import keys, requests
 from memories.stores.dynamodb.expressions import IS_ABSENT, names_in
 from memories.stores.dynamodb.failures import (
     MAX_TRIES,
@@ -20,6 +20,7 @@ from memories.stores.dynamodb.failures import (
 from memories.stores.dynamodb.items import Item, item_of
 from memories.stores.dynamodb.tokens import WRITE, is_own, new_token
 from memories.stores.port import NewRecord, Record, first_version
+from memories.stores.port_idempotency import FirstRequest, KeyedRequest
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -28,12 +29,20 @@ if TYPE_CHECKING:
 class Creation:
     """Puts new memories into one table."""
 
-    def __init__(self, client: DynamoDBClient, table: str, pause: Pause) -> None:
+    def __init__(
+        self, client: DynamoDBClient, table: str, idempotency_table: str, pause: Pause
+    ) -> None:
         self._client = client
         self._table = table
+        self._idempotency_table = idempotency_table
         self._pause = pause
 
-    def create(self, principal: Principal, drafts: Sequence[NewRecord]) -> list[Record]:
+    def create(
+        self,
+        principal: Principal,
+        drafts: Sequence[NewRecord],
+        request: KeyedRequest | None = None,
+    ) -> list[Record]:
         """Create as Store.create does."""
         first_id = self._reserve(principal.user_id, len(drafts))
         records = [
@@ -41,7 +50,11 @@ class Creation:
         ]
         token = new_token(WRITE)
         items = [item_of(principal.user_id, record) | token for record in records]
-        if len(items) == 1:
+        if request:
+            first = FirstRequest(request.fingerprint, first_id, drafts[0].created_at)
+            kept = requests.put_of(self._idempotency_table, principal, request, first, token)
+            self._put_all(items, token[WRITE]["S"], kept)
+        elif len(items) == 1:
             self._put(items[0])
         else:
             self._put_all(items, token[WRITE]["S"])
@@ -67,16 +80,22 @@ class Creation:
             if not is_own(refused.item, item):
                 raise StoreUnavailable from refused
 
-    def _put_all(self, items: Sequence[Item], token: str) -> None:
+    def _put_all(
+        self, items: Sequence[Item], token: str, kept: dict[str, Any] | None = None
+    ) -> None:
+        """Put the items, after ``kept``, which keeps the request that they are for."""
+        puts: list[Any] = [*filter(None, [kept]), *map(self._new, items)]
         for tries in range(1, MAX_TRIES + 1):
             try:
                 with failures_sorted():
                     self._client.transact_write_items(
-                        TransactItems=[{"Put": self._new(item)} for item in items],
+                        TransactItems=[{"Put": put} for put in puts],
                         # DynamoDB knows a repeat by it for ten minutes, and does not repeat it.
                         ClientRequestToken=token,
                     )
             except TransactionCanceled as canceled:
+                if kept and requests.is_done(canceled, kept):
+                    return
                 # For a compatible endpoint that keeps no request tokens.
                 if all(map(is_own, canceled.items, items)):
                     return

@@ -23,6 +23,12 @@ IS_ABSENT = Condition("attribute_not_exists(#pk)", {})
 
 IS_THERE = Condition("attribute_exists(#pk)", {})
 
+
+def expired(at: int) -> Condition:
+    """What is over by its time to live, in seconds, stays until DynamoDB gets to it: for days."""
+    return Condition("#expires_at <= :at", {":at": {"N": str(at)}})
+
+
 # To everyone but a listing of the deleted, a deleted memory is not there. It stays deleted.
 NOT_DELETED = Condition("#status <> :deleted", {":deleted": {"S": "deleted"}})
 

@@ -25,6 +25,11 @@ LAST_MEMORY = MEMORY_PREFIX + "9" * _ID_LENGTH
 _NEVER = "-"
 
 
+def idempotency_table_of(table: str) -> str:
+    """Return what the table of the keyed requests is called if it has no name of its own."""
+    return f"{table}-idempotency"
+
+
 def partition(user_id: str) -> str:
     """Return the partition key of all that belongs to the user."""
     return f"USER#{user_id}"
@@ -70,6 +75,19 @@ def relations_of(prefix: str, memory_id: int, relation_type: str | None) -> str:
     """
     typed = "" if relation_type is None else f"{relation_type}#"
     return f"{prefix}{_digits(memory_id)}#{typed}"
+
+
+def requests_of(agent_id: str) -> str:
+    """Return what the sort keys of an agent's keyed requests begin with.
+
+    A digest, for agents' names have any length and may hold any character.
+    """
+    return f"REQUEST#{sha256(agent_id.encode()).hexdigest()}#"
+
+
+def request(agent_id: str, key: str) -> str:
+    """Return the sort key of a keyed request; ``key`` is the digest of its key."""
+    return f"{requests_of(agent_id)}{key}"
 
 
 def moment(at: str | None, memory_id: int) -> str:

@@ -40,6 +40,7 @@ from memories.stores.dynamodb.relations import DynamoDBRelations
 from memories.stores.dynamodb.tokens import READ, WRITE, is_own, new_token
 from memories.stores.dynamodb.transfer import DynamoDBTransfer
 from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection
+from memories.stores.port_idempotency import KeyedRequest
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -53,22 +54,38 @@ WORKERS = 8
 class DynamoDBStore:
     """Store over one table, through one client, which its threads share."""
 
-    def __init__(self, client: DynamoDBClient, table: str, pause: Pause = pause) -> None:
-        """``pause`` is called between tries, with the number of the try that failed."""
+    def __init__(
+        self,
+        client: DynamoDBClient,
+        table: str,
+        pause: Pause = pause,
+        idempotency_table: str = "",
+    ) -> None:
+        """``pause`` is called between tries, with the number of the try that failed.
+
+        The idempotency table is named after the table, unless it has a name of its own.
+        """
         self._client = client
         self._table = table
         self._pause = pause
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="dynamodb")
         batches = Batches(client, table, pause, self._workers)
         marks = Marks(client, table, pause, self._workers)
-        self._creation = Creation(client, table, pause)
+        self._creation = Creation(
+            client, table, idempotency_table or keys.idempotency_table_of(table), pause
+        )
         self._pages = Pages(client, table, self._workers, batches, marks)
         self.relations = DynamoDBRelations(client, table, pause, self._workers, batches)
         self.transfer = DynamoDBTransfer(client, table, pause)
         self.accounts = DynamoDBAccounts(client, table)
 
-    def create(self, principal: Principal, drafts: Sequence[NewRecord]) -> list[Record]:
-        return self._creation.create(principal, drafts)
+    def create(
+        self,
+        principal: Principal,
+        drafts: Sequence[NewRecord],
+        request: KeyedRequest | None = None,
+    ) -> list[Record]:
+        return self._creation.create(principal, drafts, request)
 
     def get(self, principal: Principal, memory_id: int) -> Record | None:
         with failures_sorted():

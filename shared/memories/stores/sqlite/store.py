@@ -14,6 +14,8 @@ from memories.stores.port import (
     Selection,
     first_version,
 )
+from memories.stores.port_idempotency import KeyedRequest
+from memories.stores.sqlite import idempotency
 from memories.stores.sqlite.accounts import SqliteAccounts
 from memories.stores.sqlite.pages import CHANGEABLE, READABLE, page_of, total_of
 from memories.stores.sqlite.relations import SqliteRelations
@@ -47,17 +49,25 @@ class SqliteStore:
         self.accounts = SqliteAccounts(self._session)
         self.relations = SqliteRelations(self._session)
 
-    def create(self, principal: Principal, drafts: Sequence[NewRecord]) -> list[Record]:
+    def create(
+        self,
+        principal: Principal,
+        drafts: Sequence[NewRecord],
+        request: KeyedRequest | None = None,
+    ) -> list[Record]:
+        created_at = drafts[0].created_at
         with self._session.transaction(durable=True):
-            first_row, first_id = self._reserve(
-                principal.user_id, len(drafts), drafts[0].created_at
-            )
+            if request:
+                idempotency.require_new(self._session.connection, principal, request)
+            first_row, first_id = self._reserve(principal.user_id, len(drafts), created_at)
             records = [
                 first_version(first_id + n, principal.agent_id, draft)
                 for n, draft in enumerate(drafts)
             ]
             for n, record in enumerate(records):
                 insert(self._session.connection, principal.user_id, first_row + n, record)
+            if request:
+                idempotency.keep(self._session.connection, principal, request, first_id, created_at)
             return records
 
     def get(self, principal: Principal, memory_id: int) -> Record | None:
