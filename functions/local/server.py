@@ -8,6 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from http_api.app import build_handler
 from local.gateway import Gateway
 from local.identity import NAMES, agent_in, principal_for
+from local.told import CannotDo
 from mcp_server.http import PATH as MCP_PATH
 from mcp_server.http import build_app
 from mcp_server.server import Context, build_server, right_here
@@ -22,7 +23,7 @@ from memories.stores.port import Store
 LOOPBACK_HOSTS = [f"{name}{port}" for name in NAMES for port in ("", ":*")]
 
 
-class CannotServe(Exception):
+class CannotServe(CannotDo):
     """The server cannot start as asked; the text says why and what to do."""
 
 

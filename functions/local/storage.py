@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from local.table import create_table
+from local.told import CannotDo
 from memories.bootstrap import build_client, build_store
 from memories.config import Settings, StoreKind
 from memories.errors import StoreUnavailable
@@ -20,7 +21,7 @@ STORES = (*map(str, StoreKind), MOTO)
 _TEMPLATE = Path(__file__).parents[2] / "template.yaml"
 
 
-class UnusableTable(Exception):
+class UnusableTable(CannotDo):
     """The table cannot be used; the text says why and what to do."""
 
 

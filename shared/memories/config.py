@@ -42,6 +42,9 @@ class Settings:
     origins: tuple[str, ...] = ()
     # The agent that a host starts over standard input and output.
     agent: str = "local"
+    # The command line: the server that it asks, in place of a store, and the token for it.
+    url: str = ""
+    token: str = dataclasses.field(default="", repr=False)
     # The remote MCP server: the address that clients know it by, without the path, and the names
     # that it may be called by, where they are not that address's alone, apart by white space.
     public_url: str = ""
@@ -88,4 +91,5 @@ def _value(variable: str, text: str, kind: type) -> object:
     except ValueError:
         if issubclass(kind, StrEnum):
             raise InvalidSetting(f"{variable} is {text!r}; it can be {', '.join(kind)}") from None
-        raise InvalidSetting(f"{variable} is {text!r}, which is no {kind.__name__}") from None
+        wanted = "true or false" if kind is bool else "a whole number"
+        raise InvalidSetting(f"{variable} is {text!r}; it must be {wanted}") from None

@@ -64,7 +64,7 @@ OUTSIDE = {
         "starlette",
         "uvicorn",
     },
-    "local": {"moto", "starlette", "uvicorn", "yaml"},
+    "local": {"httpx2", "moto", "pydantic", "rich", "starlette", "uvicorn", "yaml"},
 }
 # Who may speak to AWS, besides.
 AWS = {"boto3", "botocore"}

@@ -1,0 +1,1 @@
+"""Imports: the files of this service and of others, read into the lines that it takes."""
