@@ -45,6 +45,8 @@ class Door(Protocol):
     def relations(self, memory_id: Any, **query: Any) -> list[Fields]:
         """Return the relations of a memory, those of the first page at least."""
 
+    def tags(self, **query: Any) -> Page: ...
+
 
 _KINDS = {
     403: "forbidden",
@@ -102,6 +104,9 @@ class HttpDoor:
         page = self._one("GET", f"/memories/{memory_id}/relations?{urlencode(query)}")
         items: list[Fields] = page["items"]
         return items
+
+    def tags(self, **query: Any) -> Page:
+        return self._one("GET", f"/tags?{urlencode(query)}")
 
     def _one(self, *request: Any) -> dict[str, Any]:
         answer: dict[str, Any] = self._send(*request)

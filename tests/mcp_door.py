@@ -90,6 +90,9 @@ class McpDoor:
         related = self.call("get_related_memories", {"memory_id": memory_id, **query})
         return [relation for item in related["items"] for relation in item["relations"]]
 
+    def tags(self, **query: Any) -> Page:
+        return self.call("list_tags", query)
+
     def retire(self, memory_id: Any, expected_version: int | None = None) -> Memory:
         expected = {} if expected_version is None else {"expected_version": expected_version}
         return self.call("retire_memory", {"memory_id": memory_id, **expected})

@@ -68,7 +68,8 @@ def deployed() -> Handler:
     """Return the handler that the settings in the environment ask for, made once."""
     settings = Settings.from_environment(os.environ)
     observer = Observer(settings, os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "http_api"))
-    service = MemoryService(observer.watched(build_store(settings)))
+    store = observer.watched(build_store(settings))
+    service = MemoryService(store, standard_tags=settings.standard_tags)
     return observer.observed(build_handler(service, settings))
 
 

@@ -11,5 +11,6 @@ from memories.stores.port import Store
 def serve_host(settings: Settings, store: Store) -> None:
     """Serve until the host closes the input. Raises Unauthenticated."""
     principal = principal_for(settings.agent)
-    server = build_server(MemoryService(store), lambda _: principal, right_here)
+    service = MemoryService(store, standard_tags=settings.standard_tags)
+    server = build_server(service, lambda _: principal, right_here)
     stdio.run(server, store.close)

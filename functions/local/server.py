@@ -39,7 +39,8 @@ def serve(
     say(f"memories listens on {address}, for MCP on {address}{MCP_PATH}")
     say(where)
     say(f"docs at {address}/docs")
-    app = application(MemoryService(store), settings, listener)
+    service = MemoryService(store, standard_tags=settings.standard_tags)
+    app = application(service, settings, listener)
     server_for(app, settings.connections).run(sockets=[listener])
 
 

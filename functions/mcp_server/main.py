@@ -37,7 +37,8 @@ def serve(settings: Settings) -> None:
         with socket.create_server(
             (settings.host, settings.port), family=family, backlog=2048
         ) as listener:
-            app = build_remote(MemoryService(store), verifier, settings)
+            service = MemoryService(store, standard_tags=settings.standard_tags)
+            app = build_remote(service, verifier, settings)
             host, port, *_ = listener.getsockname()
             print(f"memories serves {resource_of(settings)} on {host} port {port}", flush=True)
             server_for(app, settings.connections).run(sockets=[listener])

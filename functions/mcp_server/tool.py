@@ -34,6 +34,8 @@ class Tool:
     # What a token must allow, to be told before the call. The service itself checks it again.
     scope: str
     run: Callable[[MemoryService, Principal, Any], BaseModel | Remarked]
+    # Even a search writes: it marks what it returns as used.
+    reads_only: bool = False
     destructive: bool = False
     idempotent: bool = False
 
@@ -47,8 +49,7 @@ class Tool:
             output_schema=schema_of(self.result, "serialization"),
             annotations=ToolAnnotations(
                 title=self.title,
-                # Even a search writes: it marks what it returns as used.
-                read_only_hint=False,
+                read_only_hint=self.reads_only,
                 destructive_hint=self.destructive,
                 idempotent_hint=self.idempotent,
                 open_world_hint=False,

@@ -1,8 +1,9 @@
 """Settings, read once from the environment into a frozen object."""
 
 import dataclasses
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self
@@ -61,6 +62,15 @@ class Settings:
     agent_claim: str = "client_id"
     # What the issuer puts before each scope, as in "api/memories:read".
     scope_prefix: str = ""
+    # The tags that agents are asked to take before they make new ones, apart by white space or
+    # commas.
+    standard_tags: tuple[str, ...] = field(
+        default=(
+            *("personal", "work", "family", "health", "food"),
+            *("travel", "home", "technical", "project", "schedule"),
+        ),
+        metadata={"separators": r"[\s,]+"},
+    )
     # What a deployed function tells of itself. On one machine it is silent.
     log_level: str = "INFO"
     tracing: bool = False
@@ -72,18 +82,18 @@ class Settings:
         Raises InvalidSetting.
         """
         given: dict[str, Any] = {}
-        for field in dataclasses.fields(cls):
-            variable = PREFIX + field.name.upper()
+        for each in dataclasses.fields(cls):
+            variable = PREFIX + each.name.upper()
             if text := environment.get(variable):
-                given[field.name] = _value(variable, text, type(field.default))
+                given[each.name] = _value(variable, text, type(each.default), each.metadata)
         if given.get("connections", 1) < 1:
             raise InvalidSetting(f"{PREFIX}CONNECTIONS is {given['connections']}; 1 is the least")
         return cls(**given)
 
 
-def _value(variable: str, text: str, kind: type) -> object:
+def _value(variable: str, text: str, kind: type, metadata: Mapping[str, str]) -> object:
     if kind is tuple:
-        return tuple(text.split())
+        return tuple(filter(None, re.split(metadata.get("separators", r"\s+"), text)))
     try:
         if kind is bool:
             return ("false", "true").index(text) == 1

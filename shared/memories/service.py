@@ -28,6 +28,7 @@ from memories.recording import Recording
 from memories.relations import Relations
 from memories.room import Room, deliverable
 from memories.stores.port import ConditionFailed, Fit, Record, Selection, Store
+from memories.tags import Tags
 from memories.text import fold
 from memories.transfer import Transfer
 from memories.views import View, memory_of, permissions_of
@@ -50,7 +51,12 @@ class MemoryService:
     """Records, finds, reads, revises and retires memories on behalf of a principal."""
 
     def __init__(
-        self, store: Store, clock: Clock = utc_now, pause: Callable[[int], None] = pause
+        self,
+        store: Store,
+        clock: Clock = utc_now,
+        pause: Callable[[int], None] = pause,
+        *,
+        standard_tags: Sequence[str] = (),
     ) -> None:
         """``pause`` is called after every lost race, with the number of the try that lost."""
         self._store = store
@@ -60,6 +66,7 @@ class MemoryService:
         self.transfer = Transfer(store.transfer, clock)
         self.accounts = AccountService(store, clock, pause)
         self.relations = Relations(store, clock)
+        self.tags = Tags(store.tags, standard_tags)
 
     def record(self, principal: Principal, draft: MemoryDraft) -> Memory:
         """Store one memory."""

@@ -210,3 +210,128 @@ def test_a_type_is_up_to_32_letters_and_underscores(door: Door, wrong: str) -> N
         with pytest.raises(Refused) as refused:
             use()
         assert (refused.value.kind, refused.value.where) == ("invalid", ["relation_type"])
+
+
+def test_what_supersedes_can_invalidate_in_the_same_step(door: Door, clock: Clock) -> None:
+    old, new = door.record_batch([draft("Lives in Rome"), draft("Lives in Oslo")])
+    later = clock.advance()
+
+    related = door.relate(new["id"], "supersedes", old["id"], invalidate=True)
+
+    assert edges([related]) == [(2, "supersedes", 1)]
+    invalid = old | {"status": "invalid", "version": 2, "updated_at": later}
+    assert door.revise(1) == invalid
+    assert door.revise(2) == new
+
+    clock.advance()
+    door.relate(2, "supersedes", 1, strength=0.5, invalidate=True)
+    assert door.revise(1) == invalid, "what is invalid is not changed again"
+
+    door.unrelate(2, "supersedes", 1)
+    assert door.revise(1) == invalid
+
+    clock.advance()
+    assert door.revise(1, status="active")["version"] == 3
+    door.relate(2, "supersedes", 1, invalidate=True)
+    assert door.revise(1)["version"] == 4
+    assert door.search(status="invalid")["total"] == 1
+
+
+def test_what_is_invalidated_must_be_the_agents_to_change(door_of: DoorOf) -> None:
+    maker, other = door_of(MAKER), door_of(OTHER)
+    for fields in (READ_ONLY, READ_ONLY | {"status": "invalid"}, HIDDEN):
+        old = maker.record(**draft(**fields))
+        new = other.record(**draft())
+        refused = told(partial(other.relate, new["id"], "supersedes", old["id"], invalidate=True))
+        if fields == HIDDEN:
+            assert refused[0] == "not found"
+        else:
+            assert refused == FORBIDDEN
+        assert maker.revise(old["id"]) == old
+        assert other.relations(new["id"]) == []
+
+
+def test_the_full_view_tells_what_a_memory_is_related_to(door: Door) -> None:
+    door.record_batch([draft() for _ in range(5)])
+    for edge in [(3, "follows", 5), (3, "contradicts", 1), (1, "follows", 3), (4, "a", 3)]:
+        door.relate(*edge)
+    assert door.inspect(3, full=True)["related_memories"] == [1, 4, 5]
+
+    door.retire(5)
+
+    assert door.inspect(3, full=True)["related_memories"] == [1, 4]
+    listed = door.search(full=True)["items"]
+    assert [each["related_memories"] for each in listed] == [[3], [], [1, 4], [3]]
+    (deleted,) = door.search(full=True, status="deleted")["items"]
+    assert deleted["related_memories"] == []
+
+
+def test_a_memory_that_was_retired_is_in_no_relation(door: Door) -> None:
+    door.record_batch([draft(), draft(), draft()])
+    door.relate(1, "follows", 2)
+    door.relate(3, "follows", 1)
+    door.retire(2)
+
+    assert edges(door.relations(1)) == [(3, "follows", 1)]
+    for use in (partial(door.relations, 2), partial(door.relate, 1, "follows", 2)):
+        assert told(use)[0] == "not found"
+
+
+def test_relations_come_in_pages_and_in_order(http: HttpClient) -> None:
+    door = HttpDoor(http)
+    door.record_batch([draft() for _ in range(12)])
+    expected = [(12, kind, to) for kind in ("elaborates", "follows") for to in range(1, 5)]
+    expected += [(other, "a", 12) for other in range(1, 12)]
+    for edge in reversed(expected):
+        door.relate(*edge)
+    door.retire(3)
+    expected = [edge for edge in expected if 3 not in edge]
+
+    got: list[Fields] = []
+    while True:
+        target = f"/memories/12/relations?limit=4&offset={len(got)}"
+        page = http.send("GET", target).body
+        assert (page["total"], page["limit"], page["offset"]) == (len(expected), 4, len(got))
+        got += page["items"]
+        assert page["has_more"] is (len(got) < len(expected))
+        if not page["has_more"]:
+            break
+    assert edges(got) == expected
+    assert http.send("GET", "/memories/12/relations?offset=99").body["items"] == []
+
+
+@pytest.mark.parametrize("query", ["direction=up", "relation_type=A", "limit=0", "depth=2"])
+def test_a_wrong_question_for_relations_is_refused(http: HttpClient, query: str) -> None:
+    http.send("POST", "/memories", draft())
+    answer = http.send("GET", f"/memories/1/relations?{query}")
+
+    assert answer.status == 422
+    assert answer.body["detail"][0]["loc"] == ["query", query.partition("=")[0]]
+
+
+def test_a_put_says_whether_the_relation_is_new_and_needs_no_body(http: HttpClient) -> None:
+    http.send("POST", "/memories/batch", [draft(), draft()])
+    target = "/memories/1/relations/follows/2"
+
+    assert http.request("PUT", target, b"", {}).status == 201
+    assert http.request("PUT", target, b"", {}).status == 200
+    assert http.send("PUT", target, {}).status == 200
+    assert http.send("PUT", target, {"strength": 0}).body["strength"] == 0
+    assert http.send("PUT", target, []).status == 422
+    assert http.request("PUT", target, b"{}", {}).status == 415
+    assert http.send("DELETE", target).body["strength"] == 0
+    assert http.send("DELETE", target).body == {"detail": "Relation not found"}
+    assert http.send("PUT", target).status == 201
+    assert http.send("PUT", "/memories/1/relations/follows/3").body == {
+        "detail": "Memory not found"
+    }
+
+
+@pytest.mark.parametrize("wrong", ["0", "-1", "abc", "1.0", "9223372036854775808", "%00"])
+def test_an_id_that_is_none_is_refused(http: HttpClient, wrong: str) -> None:
+    for target, name in (
+        (f"/memories/{wrong}/relations/follows/1", "memory_id"),
+        (f"/memories/1/relations/follows/{wrong}", "to_id"),
+    ):
+        answer = http.send("PUT", target)
+        assert (answer.status, answer.body["detail"][0]["loc"]) == (422, ["path", name])

@@ -31,9 +31,11 @@ from memories.models import (
     PrimingQuery,
 )
 from memories.principal import SCOPES, Principal
+from memories.relation_models import RelatedQuery, RelationDraft, RelationQuery
 from memories.service import MemoryService
 from memories.stores.dynamodb import DynamoDBStore
 from memories.stores.sqlite import SqliteStore
+from memories.tag_models import TagQuery
 
 # Few words, so that filters meet what is stored; among them what a query language, a pattern or
 # the normal form of a text could trip over.
@@ -83,6 +85,21 @@ FILTERS: dict[str, st.SearchStrategy[Any]] = {
     "tag": st.sampled_from(TAGS),
     "q": st.sampled_from([*WORDS, "e", "\u00eb", "SS", "a t", "a\nt"]),
 }
+
+
+relation_types = st.sampled_from(["follows", "supersedes", "supersedes_all"])
+relation_drafts = st.builds(
+    RelationDraft, strength=st.sampled_from([0, 0.25, 1]), invalidate=st.booleans()
+)
+RELATION_FILTERS: dict[str, st.SearchStrategy[Any]] = {
+    "direction": st.sampled_from(["out", "in", "both"]),
+    "relation_type": relation_types,
+    "limit": st.sampled_from([1, 3]),
+    "offset": st.sampled_from([0, 1]),
+}
+relation_queries = st.fixed_dictionaries({}, optional=RELATION_FILTERS).map(
+    lambda sent: RelationQuery(**sent)
+)
 
 
 @st.composite
@@ -191,6 +208,42 @@ class SameAnswers(RuleBasedStateMachine):
     def prime(self, sort: Sort, room: int) -> None:
         query = PrimingQuery(sort=sort, max_chars=room)
         self.same(lambda service: service.prime(ANN, query))
+
+    @rule(
+        edge=st.tuples(memories, relation_types, memories),
+        sent=relation_drafts,
+        principal=anns,
+    )
+    def relate(self, edge: tuple[int, str, int], sent: RelationDraft, principal: Principal) -> None:
+        self.same(lambda service: service.relations.relate(principal, *edge, sent))
+
+    @rule(edge=st.tuples(memories, relation_types, memories), principal=anns)
+    def unrelate(self, edge: tuple[int, str, int], principal: Principal) -> None:
+        self.same(lambda service: service.relations.unrelate(principal, *edge))
+
+    @rule(
+        memory_id=memories,
+        query=relation_queries,
+        principal=st.sampled_from([*ANNS, NOT_ANN]),
+        depth=st.integers(1, 3),
+    )
+    def relations(
+        self, memory_id: int, query: RelationQuery, principal: Principal, depth: int
+    ) -> None:
+        self.same(lambda service: service.relations.listed(principal, memory_id, query))
+        around = RelatedQuery(
+            **query.model_dump(exclude={"offset"}, exclude_none=True), depth=depth
+        )
+        self.same(lambda service: service.relations.around(principal, memory_id, around))
+
+    @rule(
+        principal=st.sampled_from([*ANNS, NOT_ANN]),
+        limit=st.sampled_from([1, 100]),
+        offset=st.sampled_from([0, 0, 1]),
+    )
+    def tags(self, principal: Principal, limit: int, offset: int) -> None:
+        query = TagQuery(limit=limit, offset=offset)
+        self.same(lambda service: service.tags.listed(principal, query))
 
     def page(self, principal: Principal, query: MemoryQuery) -> Page:
         page = self.same(lambda service: service.search(principal, query, full=True))

@@ -72,6 +72,7 @@ def test_the_api_describes_itself(http: HttpClient) -> None:
         "PUT /agents/{agent_id}",
         "GET /me",
         "PATCH /me",
+        "GET /tags",
         "GET /memories/{memory_id}/relations",
         "PUT /memories/{memory_id}/relations/{relation_type}/{to_id}",
         "DELETE /memories/{memory_id}/relations/{relation_type}/{to_id}",

@@ -93,6 +93,7 @@ def test_tools_have_snake_case_names_titles_and_descriptions(listed: dict[str, O
         "retire_memory",
         "relate_memories",
         "get_related_memories",
+        "list_tags",
     ]
     for tool in listed["tools"]:
         assert tool["title"] == tool["annotations"]["title"]
@@ -105,8 +106,9 @@ def test_the_hints_are_true_to_what_each_tool_does(listed: dict[str, Objects]) -
     def having(hint: str) -> set[str]:
         return {name for name, values in hints.items() if values[hint]}
 
-    # Every tool writes, a search too, and none reaches out of the memory.
-    assert having("readOnlyHint") == having("openWorldHint") == set()
+    # All others write, a search too, and none reaches out of the memory.
+    assert having("readOnlyHint") == {"list_tags"}
+    assert having("openWorldHint") == set()
     changing = {"revise_memory", "share_memory", "retire_memory", "relate_memories"}
     assert having("destructiveHint") == having("idempotentHint") == changing
 

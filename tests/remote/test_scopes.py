@@ -30,6 +30,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "retire_memory": {"memory_id": 1},
     "relate_memories": {"from_id": 1, "relation_type": "follows", "to_id": 2},
     "get_related_memories": {"memory_id": 1},
+    "list_tags": {},
 }
 
 tools = pytest.mark.parametrize("tool", TOOLS.values(), ids=list(TOOLS))

@@ -20,6 +20,7 @@ STATUSES = {
     "revise_memory": 200,
     "get_permissions": 200,
     "put_permissions": 200,
+    "list_tags": 200,
     "put_relation": 201,
     "list_relations": 200,
     "delete_relation": 200,

@@ -27,6 +27,7 @@ LAYERS = [
         "memories.models",
         "memories.account_models",
         "memories.relation_models",
+        "memories.tag_models",
         "memories.transfer_models",
     },
     {
@@ -34,6 +35,7 @@ LAYERS = [
         "memories.stores.port_accounts",
         "memories.stores.port_relations",
         "memories.stores.port_idempotency",
+        "memories.stores.port_tags",
         "memories.stores.port_transfer",
     },
     {"memories.stores.sqlite"},
@@ -46,6 +48,7 @@ LAYERS = [
         "memories.relations",
         "memories.idempotency",
         "memories.recording",
+        "memories.tags",
         "memories.service",
         "memories.transfer",
     },

@@ -8,4 +8,5 @@ import http_api.routes.health
 import http_api.routes.me
 import http_api.routes.memories
 import http_api.routes.relations
+import http_api.routes.tags
 import http_api.routes.transfer  # noqa: F401

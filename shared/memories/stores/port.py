@@ -16,6 +16,7 @@ from memories.principal import Principal
 from memories.stores.port_accounts import Accounts
 from memories.stores.port_idempotency import KeyedRequest
 from memories.stores.port_relations import RelationStore
+from memories.stores.port_tags import TagStore
 
 if TYPE_CHECKING:
     from memories.stores.port_transfer import TransferStore
@@ -125,6 +126,10 @@ class Store(Protocol):
     @property
     def relations(self) -> RelationStore:
         """How the memories relate to one another."""
+
+    @property
+    def tags(self) -> TagStore:
+        """Which tags there are."""
 
     def create(
         self,

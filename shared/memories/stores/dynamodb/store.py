@@ -37,6 +37,7 @@ from memories.stores.dynamodb.items import Item, attributes, key, record_of
 from memories.stores.dynamodb.marks import Marks
 from memories.stores.dynamodb.pages import Pages
 from memories.stores.dynamodb.relations import DynamoDBRelations
+from memories.stores.dynamodb.tags import DynamoDBTags
 from memories.stores.dynamodb.tokens import READ, WRITE, is_own, new_token
 from memories.stores.dynamodb.transfer import DynamoDBTransfer
 from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection
@@ -76,6 +77,7 @@ class DynamoDBStore:
         )
         self._pages = Pages(client, table, self._workers, batches, marks)
         self.relations = DynamoDBRelations(client, table, pause, self._workers, batches)
+        self.tags = DynamoDBTags(client, table)
         self.transfer = DynamoDBTransfer(client, table, pause)
         self.accounts = DynamoDBAccounts(client, table)
 

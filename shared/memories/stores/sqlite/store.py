@@ -30,6 +30,7 @@ from memories.stores.sqlite.rows import (
 )
 from memories.stores.sqlite.schema import ID_BITS
 from memories.stores.sqlite.session import Session
+from memories.stores.sqlite.tags import SqliteTags
 from memories.stores.sqlite.transfer import SqliteTransfer
 
 # Wait this long for another process's write before giving up, in seconds.
@@ -48,6 +49,7 @@ class SqliteStore:
         self.transfer = SqliteTransfer(self._session)
         self.accounts = SqliteAccounts(self._session)
         self.relations = SqliteRelations(self._session)
+        self.tags = SqliteTags(self._session)
 
     def create(
         self,

@@ -1,0 +1,37 @@
+"""Tags: how they are asked for and how they are shown."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from memories.fields import MAX_LIMIT, Limit, Offset
+from memories.models import MemoryQuery
+
+
+class TagQuery(BaseModel):
+    """Which part of the tags."""
+
+    model_config = MemoryQuery.model_config
+
+    limit: Limit = MAX_LIMIT
+    offset: Offset = 0
+
+
+class TagCount(BaseModel):
+    """A tag, and how many memories have it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tag: str
+    count: int = Field(ge=1, description="Memories with it that the caller may see")
+
+
+class TagPage(BaseModel):
+    """A part of the tags in use, how many there are in all, and those that are usual."""
+
+    model_config = ConfigDict(frozen=True)
+
+    items: list[TagCount]
+    total: int = Field(ge=0, description="Every tag in use that the caller may see, on any page")
+    limit: int = Field(ge=1, le=MAX_LIMIT)
+    offset: int = Field(ge=0)
+    has_more: bool = Field(description="Whether tags follow this page")
+    standard: list[str] = Field(description="Those to take before making a new one, used or not")
