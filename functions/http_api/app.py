@@ -69,7 +69,7 @@ def deployed() -> Handler:
     settings = Settings.from_environment(os.environ)
     observer = Observer(settings, os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "http_api"))
     store = observer.watched(build_store(settings))
-    service = MemoryService(store, standard_tags=settings.standard_tags)
+    service = MemoryService(store, standard_tags=settings.standard_tags, log_days=settings.log_days)
     return observer.observed(build_handler(service, settings))
 
 

@@ -39,7 +39,7 @@ def serve(
     say(f"memories listens on {address}, for MCP on {address}{MCP_PATH}")
     say(where)
     say(f"docs at {address}/docs")
-    service = MemoryService(store, standard_tags=settings.standard_tags)
+    service = MemoryService(store, standard_tags=settings.standard_tags, log_days=settings.log_days)
     app = application(service, settings, listener)
     server_for(app, settings.connections).run(sockets=[listener])
 

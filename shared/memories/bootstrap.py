@@ -11,6 +11,8 @@ from memories.stores.sqlite import SqliteStore
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+    from memories.stores.dynamodb.log import LogWriter
+
 # DynamoDB answers in milliseconds, a megabyte of an index in some hundred. A call that takes
 # longer is lost, and the next attempt is better made soon. In seconds.
 CONNECT_TIMEOUT = 1
@@ -29,7 +31,14 @@ def build_store(settings: Settings) -> Store:
         return DynamoDBStore(
             build_client(settings), settings.table, idempotency_table=settings.idempotency_table
         )
-    return SqliteStore(settings.data)
+    return SqliteStore(settings.data, log_days=settings.log_days)
+
+
+def build_log_writer(settings: Settings) -> LogWriter:
+    """Return what turns the table's stream into the access log. Raises InvalidSetting."""
+    from memories.stores.dynamodb.log import LogWriter  # noqa: PLC0415
+
+    return LogWriter(build_client(settings), settings.table, settings.log_days)
 
 
 def build_client(settings: Settings) -> DynamoDBClient:

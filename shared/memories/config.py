@@ -71,6 +71,8 @@ class Settings:
         ),
         metadata={"separators": r"[\s,]+"},
     )
+    # How long the access log of a memory is kept, in days.
+    log_days: int = 90
     # What a deployed function tells of itself. On one machine it is silent.
     log_level: str = "INFO"
     tracing: bool = False

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from memories.access_log import Log
 from memories.accounts import AccountService
 from memories.clock import Clock, utc_now
 from memories.errors import MemoryNotFound, NotPermitted, WriteConflict
@@ -28,6 +29,7 @@ from memories.recording import Recording
 from memories.relations import Relations
 from memories.room import Room, deliverable
 from memories.stores.port import ConditionFailed, Fit, Record, Selection, Store
+from memories.stores.port_log import LOG_DAYS
 from memories.tags import Tags
 from memories.text import fold
 from memories.transfer import Transfer
@@ -57,8 +59,13 @@ class MemoryService:
         pause: Callable[[int], None] = pause,
         *,
         standard_tags: Sequence[str] = (),
+        log_days: int = LOG_DAYS,
     ) -> None:
-        """``pause`` is called after every lost race, with the number of the try that lost."""
+        """``pause`` is called after every lost race, with the number of the try that lost.
+
+        ``log_days`` is how long an access is shown in the log.
+        """
+        self.log = Log(store, clock, log_days)
         self._store = store
         self._clock = clock
         self._pause = pause

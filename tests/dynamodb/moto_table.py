@@ -73,14 +73,20 @@ class QuickMoto(OtherClient):
 
     def batch_execute_statement(self, Statements: list[Any]) -> Any:  # noqa: N803
         for statement in Statements:
-            at, sort, count, pk, sk = statement["Parameters"]
+            at, sort, count, agent, pk, sk = statement["Parameters"]
             self.client.update_item(
                 TableName=statement["Statement"].split('"')[1],
                 Key={"pk": pk, "sk": sk},
                 UpdateExpression=(
-                    "SET last_accessed_at = :at, accessed_sort = :sort, access_count = :count"
+                    "SET last_accessed_at = :at, accessed_sort = :sort, access_count = :count, "
+                    "accessed_by = :agent"
                 ),
-                ExpressionAttributeValues={":at": at, ":sort": sort, ":count": count},
+                ExpressionAttributeValues={
+                    ":at": at,
+                    ":sort": sort,
+                    ":count": count,
+                    ":agent": agent,
+                },
             )
         return {"Responses": [{}] * len(Statements)}
 

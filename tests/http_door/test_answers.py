@@ -76,6 +76,7 @@ def test_the_api_describes_itself(http: HttpClient) -> None:
         "GET /memories/{memory_id}/relations",
         "PUT /memories/{memory_id}/relations/{relation_type}/{to_id}",
         "DELETE /memories/{memory_id}/relations/{relation_type}/{to_id}",
+        "GET /memories/{memory_id}/access-log",
         "GET /health",
         "GET /ready",
     }

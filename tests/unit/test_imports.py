@@ -33,6 +33,7 @@ LAYERS = [
     {
         "memories.stores.port",
         "memories.stores.port_accounts",
+        "memories.stores.port_log",
         "memories.stores.port_relations",
         "memories.stores.port_idempotency",
         "memories.stores.port_tags",
@@ -49,6 +50,7 @@ LAYERS = [
         "memories.idempotency",
         "memories.recording",
         "memories.tags",
+        "memories.access_log",
         "memories.service",
         "memories.transfer",
     },
@@ -68,6 +70,7 @@ OUTSIDE = {
         "uvicorn",
     },
     "local": {"httpx2", "moto", "pydantic", "rich", "starlette", "uvicorn", "yaml"},
+    "stream": {"aws_lambda_powertools"},
 }
 # Who may speak to AWS, besides.
 AWS = {"boto3", "botocore"}
@@ -75,7 +78,7 @@ SPEAKS_TO_AWS = {
     "memories.bootstrap",
     "memories.stores.dynamodb.failures",
 }
-FUNCTIONS = {"http_api", "local", "mcp_server"}
+FUNCTIONS = {"http_api", "local", "mcp_server", "stream"}
 
 
 def name_of(path: Path) -> str:

@@ -14,6 +14,7 @@ import pytest
 
 from http_api.app import Handler, build_handler
 from http_api.observability import Observer
+from log_lines import forget_logger
 from memories.config import Settings
 from memories.errors import StoreUnavailable
 from memories.service import MemoryService
@@ -122,18 +123,9 @@ class Written:
 
 @pytest.fixture
 def written(capsys: pytest.CaptureFixture[str]) -> Iterator[Written]:
-    _forget_logger()
+    forget_logger("http_api")
     yield Written(capsys)
-    _forget_logger()
-
-
-def _forget_logger() -> None:
-    # A logger keeps the output that it was made for, and each test has its own.
-    logger = logging.getLogger("http_api")
-    for handler in list(logger.handlers):
-        logger.removeHandler(handler)
-    logger.__dict__.pop("init", None)
-    logger.__dict__.pop("powertools_handler", None)
+    forget_logger("http_api")
 
 
 def test_each_request_is_one_line_with_its_route_status_and_times(

@@ -98,7 +98,7 @@ def test_every_log_is_kept_for_a_while_only() -> None:
     groups = of_type("AWS::Logs::LogGroup")
     assert groups
     assert all(group["RetentionInDays"] == {"Ref": "LogRetentionDays"} for group in groups.values())
-    for name in ("HttpFunction", "McpFunction"):
+    for name in ("HttpFunction", "McpFunction", "StreamFunction"):
         function = RESOURCES[name]["Properties"]
         assert function["LoggingConfig"]["LogGroup"]["Ref"] in groups
 
@@ -116,8 +116,9 @@ def test_no_resource_has_a_name_of_its_own() -> None:
     }
     for name, resource in RESOURCES.items():
         named = names & resource["Properties"].keys()
-        # A permission names the function that it is for.
-        assert resource["Type"] == "AWS::Lambda::Permission" or not named, name
+        # These name the function that they are for.
+        of_another = {"AWS::Lambda::Permission", "AWS::Lambda::EventSourceMapping"}
+        assert resource["Type"] in of_another or not named, name
 
 
 def test_there_is_an_mcp_server_only_if_there_is_an_image_of_it() -> None:
@@ -140,7 +141,46 @@ def test_both_functions_may_do_the_same_with_the_table() -> None:
     assert records("McpRole") == records("HttpRole")
 
 
-@pytest.mark.parametrize("function", ["HttpFunction", "McpFunction"])
+def test_a_change_that_cannot_be_logged_holds_up_nothing_and_is_told() -> None:
+    source = RESOURCES["StreamSource"]["Properties"]
+    assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert source["BisectBatchOnFunctionError"] is True
+    assert source["MaximumRetryAttempts"] == 5
+    # Before the stream forgets it, after a day.
+    assert source["MaximumRecordAgeInSeconds"] < 24 * 3600
+    queue = source["DestinationConfig"]["OnFailure"]["Destination"]
+    assert queue == {"Fn::GetAtt": ["StreamFailures", "Arn"]}
+    alarm = RESOURCES["StreamLosses"]["Properties"]
+    (dimension,) = alarm["Dimensions"]
+    assert dimension["Value"] == {"Fn::GetAtt": ["StreamFailures", "QueueName"]}
+    assert alarm["Threshold"] == 1
+
+
+def test_the_stream_function_may_write_logs_and_see_whether_a_memory_is_there() -> None:
+    policies = {each["PolicyName"]: each for each in _policies("StreamRole")}
+    writes, reads = policies["records"]["PolicyDocument"]["Statement"]
+    assert writes["Action"] == ["dynamodb:DeleteItem", "dynamodb:PutItem"]
+    assert writes["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["LOG#*"]}}
+    assert reads["Action"] == "dynamodb:GetItem"
+    assert reads["Condition"] == {
+        "ForAllValues:StringEquals": {"dynamodb:Attributes": ["pk", "sk"]}
+    }
+    assert policies["failures"]["PolicyDocument"]["Statement"] == [
+        {
+            "Effect": "Allow",
+            "Action": "sqs:SendMessage",
+            "Resource": {"Fn::GetAtt": ["StreamFailures", "Arn"]},
+        }
+    ]
+
+
+def _policies(role: str) -> list[dict[str, Any]]:
+    """Return the policies of a role, with those that depend on a condition."""
+    policies = RESOURCES[role]["Properties"]["Policies"]
+    return [each.get("Fn::If", [None, each])[1] for each in policies]
+
+
+@pytest.mark.parametrize("function", ["HttpFunction", "McpFunction", "StreamFunction"])
 def test_a_function_is_given_settings_that_there_are(function: str) -> None:
     variables = RESOURCES[function]["Properties"]["Environment"]["Variables"]
     ours = {name for name in variables if name.startswith(PREFIX)}

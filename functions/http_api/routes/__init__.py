@@ -3,6 +3,7 @@
 Importing this declares their operations.
 """
 
+import http_api.routes.access_log
 import http_api.routes.agents
 import http_api.routes.health
 import http_api.routes.me

@@ -15,6 +15,7 @@ from memories.fields import MemoryType, Status
 from memories.principal import Principal
 from memories.stores.port_accounts import Accounts
 from memories.stores.port_idempotency import KeyedRequest
+from memories.stores.port_log import AccessLog
 from memories.stores.port_relations import RelationStore
 from memories.stores.port_tags import TagStore
 
@@ -130,6 +131,10 @@ class Store(Protocol):
     @property
     def tags(self) -> TagStore:
         """Which tags there are."""
+
+    @property
+    def log(self) -> AccessLog:
+        """Who accessed the memories."""
 
     def create(
         self,

@@ -14,6 +14,7 @@ MEMORY_PREFIX = "MEM#"
 _ORIGIN_PREFIX = "ORIGIN#"
 RELATION_PREFIX = "REL#"
 MIRROR_PREFIX = "LER#"
+_USER_PREFIX = "USER#"
 
 # Room for every id: 2^63 - 1 has 19 digits.
 _ID_LENGTH = 20
@@ -32,7 +33,7 @@ def idempotency_table_of(table: str) -> str:
 
 def partition(user_id: str) -> str:
     """Return the partition key of all that belongs to the user."""
-    return f"USER#{user_id}"
+    return f"{_USER_PREFIX}{user_id}"
 
 
 def memory(memory_id: int) -> str:
@@ -88,6 +89,16 @@ def requests_of(agent_id: str) -> str:
 def request(agent_id: str, key: str) -> str:
     """Return the sort key of a keyed request; ``key`` is the digest of its key."""
     return f"{requests_of(agent_id)}{key}"
+
+
+def log(user_id: str, memory_id: int) -> str:
+    """Return the partition key of a memory's access log."""
+    return f"LOG#{user_id}#{_digits(memory_id)}"
+
+
+def owner_in(partition: str) -> str:
+    """Return the user whose partition it is."""
+    return partition.removeprefix(_USER_PREFIX)
 
 
 def moment(at: str | None, memory_id: int) -> str:

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from memories.errors import StoreUnavailable
+from memories.principal import Principal
 from memories.stores.dynamodb import keys
 from memories.stores.dynamodb.failures import MAX_TRIES, Pause, failures_sorted
 from memories.stores.dynamodb.items import attributes, key
@@ -40,23 +41,23 @@ class Marks:
         self._pause = pause
         self._workers = workers
 
-    def store(self, user_id: str, records: Sequence[Record]) -> set[int]:
+    def store(self, principal: Principal, records: Sequence[Record]) -> set[int]:
         """Store the marks of marked records, and return the ids that are no longer there."""
         groups = [
             records[start : start + _STATEMENTS] for start in range(0, len(records), _STATEMENTS)
         ]
-        store = partial(self._store_group, user_id)
+        store = partial(self._store_group, principal)
         # One group, as a usual page has, needs no other thread.
         gone = self._workers.map(store, groups) if len(groups) > 1 else map(store, groups)
         return set(chain.from_iterable(gone))
 
-    def _store_group(self, user_id: str, records: Sequence[Record]) -> list[int]:
+    def _store_group(self, principal: Principal, records: Sequence[Record]) -> list[int]:
         gone: list[int] = []
         pending = list(records)
         for tries in range(1, MAX_TRIES + 1):
             with failures_sorted():
                 answers = self._client.batch_execute_statement(
-                    Statements=[self._statement(user_id, each) for each in pending]
+                    Statements=[self._statement(principal, each) for each in pending]
                 )["Responses"]
             failed = [
                 (record, answer["Error"].get("Code"))
@@ -71,16 +72,17 @@ class Marks:
             self._pause(tries)
         raise StoreUnavailable
 
-    def _statement(self, user_id: str, record: Record) -> Any:
+    def _statement(self, principal: Principal, record: Record) -> Any:
         accessed = attributes(
             {
                 "last_accessed_at": record.last_accessed_at,
                 "accessed_sort": keys.moment(record.last_accessed_at, record.id),
                 "access_count": record.access_count,
+                "accessed_by": principal.agent_id,
             }
         )
         return {
             "Statement": f'UPDATE "{self._table}" SET last_accessed_at=?, accessed_sort=?, '
-            "access_count=? WHERE pk=? AND sk=?",
-            "Parameters": [*accessed.values(), *key(user_id, record.id).values()],
+            "access_count=?, accessed_by=? WHERE pk=? AND sk=?",
+            "Parameters": [*accessed.values(), *key(principal.user_id, record.id).values()],
         }

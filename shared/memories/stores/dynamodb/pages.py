@@ -91,7 +91,7 @@ class Pages:
             for memory_id in _in_order(fresh, selection.sort)
         ]
         kept = records[: fit(records)]
-        gone = self._marks.store(principal.user_id, kept)
+        gone = self._marks.store(principal, kept)
         # A row that proved to be no match is no match in the count either. It is not replaced by
         # one of the next page, which would then come twice.
         total = len(ranked) - (len(chosen) - len(fresh)) - len(gone)
@@ -112,7 +112,7 @@ class Pages:
             if memory_id in found and is_readable(found[memory_id], principal.agent_id)
         ]
         kept = records[: fit(records)]
-        gone = self._marks.store(principal.user_id, kept)
+        gone = self._marks.store(principal, kept)
         return [record for record in kept if record.id not in gone]
 
     def _ranked(self, principal: Principal, selection: Selection, now: str) -> dict[int, str]:

@@ -94,7 +94,7 @@ class DynamoDBRelations:
                 self._check_to(principal, relation.to_id)
                 if invalidated_at is None
                 else self._invalidate(principal, relation.to_id, invalidated_at, token, is_active),
-                *self._put(principal.user_id, new, stored, token),
+                *self._put(principal.user_id, new, stored, token | _made(relation)),
             ]
             try:
                 self._transactions.write(parts, token)
@@ -188,11 +188,16 @@ class DynamoDBRelations:
         if not is_active:
             return self._transactions.check(end, all_of(in_status("invalid"), may_change))
         values = attributes(
-            {"updated_at": at, "updated_sort": keys.moment(at, memory_id), "version": 1}
+            {
+                "updated_at": at,
+                "updated_sort": keys.moment(at, memory_id),
+                "updated_by": principal.agent_id,
+                "version": 1,
+            }
         )
         change = (
             "SET #status = :invalid, #updated_at = :updated_at, #updated_sort = :updated_sort, "
-            "#write_token = :write_token ADD #version :version"
+            "#updated_by = :updated_by, #write_token = :write_token ADD #version :version"
         )
         bound = {f":{name}": value for name, value in (values | token).items()}
         return self._transactions.update(
@@ -203,13 +208,14 @@ class DynamoDBRelations:
         )
 
     def _put(
-        self, user_id: str, new: RelationRecord, stored: RelationRecord | None, token: Item
+        self, user_id: str, new: RelationRecord, stored: RelationRecord | None, beside: Item
     ) -> list[Any]:
+        """Return the parts that put the relation, with further attributes, and its mirror."""
         edge = (new.from_id, new.relation_type, new.to_id)
         item = attributes(new._asdict())
         condition = IS_ABSENT if stored is None else recorded_at(stored.created_at)
         return [
-            self._transactions.put(_key(user_id, keys.relation(*edge)) | item | token, condition),
+            self._transactions.put(_key(user_id, keys.relation(*edge)) | item | beside, condition),
             self._transactions.put(_key(user_id, keys.mirror(*edge)) | item),
         ]
 
@@ -266,6 +272,11 @@ class DynamoDBRelations:
 
 def _key(user_id: str, sort_key: str) -> Item:
     return {"pk": {"S": keys.partition(user_id)}, "sk": {"S": sort_key}}
+
+
+def _made(asked: RelationRecord) -> Item:
+    """Return who asks for the relation, and when: what the log is written from."""
+    return attributes({"made_at": asked.created_at, "made_by": asked.agent_id})
 
 
 def _others(near: int, relations: Sequence[RelationRecord]) -> list[int]:

@@ -34,6 +34,7 @@ from memories.stores.dynamodb.failures import (
     pause,
 )
 from memories.stores.dynamodb.items import Item, attributes, key, record_of
+from memories.stores.dynamodb.log import DynamoDBLog
 from memories.stores.dynamodb.marks import Marks
 from memories.stores.dynamodb.pages import Pages
 from memories.stores.dynamodb.relations import DynamoDBRelations
@@ -66,6 +67,7 @@ class DynamoDBStore:
 
         The idempotency table is named after the table, unless it has a name of its own.
         """
+        self.log = DynamoDBLog(client, table)
         self._client = client
         self._table = table
         self._pause = pause
@@ -102,6 +104,7 @@ class DynamoDBStore:
             {
                 "last_accessed_at": accessed_at,
                 "accessed_sort": keys.moment(accessed_at, memory_id),
+                "accessed_by": principal.agent_id,
             }
         )
         condition = all_of(NOT_DELETED, readable_by(principal.agent_id), not_counted(token))
@@ -132,6 +135,7 @@ class DynamoDBStore:
                 "version": version + 1,
                 "updated_at": at,
                 "updated_sort": keys.moment(at, memory_id),
+                "updated_by": principal.agent_id,
             }
         )
         condition = all_of(at_version(version), NOT_DELETED, changeable_by(principal.agent_id))

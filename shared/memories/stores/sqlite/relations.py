@@ -10,6 +10,7 @@ from memories.stores.port_relations import (
     RelationRecord,
     RelationSelection,
 )
+from memories.stores.sqlite.log import SqliteLog
 from memories.stores.sqlite.pages import CHANGEABLE, READABLE
 from memories.stores.sqlite.rows import find
 from memories.stores.sqlite.schema import ID_BITS
@@ -27,8 +28,9 @@ _NO_LIMIT = -1
 class SqliteRelations:
     """Relations of one data file."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, log: SqliteLog) -> None:
         self._session = session
+        self._log = log
 
     def put(
         self, principal: Principal, relation: RelationRecord, invalidated_at: str | None = None
@@ -44,12 +46,14 @@ class SqliteRelations:
                 f"ON CONFLICT DO UPDATE SET strength = :strength RETURNING {_COLUMNS}",
                 values,
             )
-            if invalidated_at is not None:
-                self._session.all(
-                    "UPDATE memories SET status = 'invalid', version = version + 1, "
-                    "updated_at = :at WHERE row_id = :to_row AND status = 'active'",
-                    rows | {"at": invalidated_at},
-                )
+            to_row, agent_id = rows["to_row"], principal.agent_id
+            if invalidated_at is not None and self._session.all(
+                "UPDATE memories SET status = 'invalid', version = version + 1, updated_at = :at "
+                "WHERE row_id = :to_row AND status = 'active' RETURNING 1",
+                rows | {"at": invalidated_at},
+            ):
+                self._log.add([to_row], "update", agent_id, invalidated_at)
+            self._log.add([to_row], "reference", agent_id, relation.created_at)
             return _relation_of(stored), is_new
 
     def remove(

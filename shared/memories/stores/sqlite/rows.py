@@ -62,7 +62,7 @@ def insert(connection: sqlite3.Connection, user_id: str, row_id: int, record: Re
 
 def reindex(connection: sqlite3.Connection, user_id: str, record: Record) -> None:
     """Make a record be found by its present content and tags."""
-    row_id = _row_id(connection, user_id, record.id)
+    row_id = row_id_of(connection, user_id, record.id)
     connection.execute(
         "UPDATE memories SET search_text = ? WHERE row_id = ?",
         (search_text(record.content, record.tags), row_id),
@@ -73,12 +73,13 @@ def reindex(connection: sqlite3.Connection, user_id: str, record: Record) -> Non
 
 def regrant(connection: sqlite3.Connection, user_id: str, record: Record) -> None:
     """Make a record be found by the agents that it is shared with now."""
-    row_id = _row_id(connection, user_id, record.id)
+    row_id = row_id_of(connection, user_id, record.id)
     connection.execute("DELETE FROM memory_grants WHERE row_id = ?", (row_id,))
     _insert_grants(connection, user_id, row_id, record)
 
 
-def _row_id(connection: sqlite3.Connection, user_id: str, memory_id: int) -> int:
+def row_id_of(connection: sqlite3.Connection, user_id: str, memory_id: int) -> int:
+    """Return the row id of a memory that there is."""
     (row_id,) = connection.execute(
         "SELECT row_id FROM memories WHERE user_id = ? AND id = ?", (user_id, memory_id)
     ).fetchone()

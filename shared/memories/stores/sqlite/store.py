@@ -15,8 +15,10 @@ from memories.stores.port import (
     first_version,
 )
 from memories.stores.port_idempotency import KeyedRequest
+from memories.stores.port_log import LOG_DAYS, AccessType
 from memories.stores.sqlite import idempotency
 from memories.stores.sqlite.accounts import SqliteAccounts
+from memories.stores.sqlite.log import SqliteLog
 from memories.stores.sqlite.pages import CHANGEABLE, READABLE, page_of, total_of
 from memories.stores.sqlite.relations import SqliteRelations
 from memories.stores.sqlite.rows import (
@@ -27,6 +29,7 @@ from memories.stores.sqlite.rows import (
     record_of,
     regrant,
     reindex,
+    row_id_of,
 )
 from memories.stores.sqlite.schema import ID_BITS
 from memories.stores.sqlite.session import Session
@@ -43,12 +46,15 @@ _NOT_DELETED = "status <> 'deleted'"
 class SqliteStore:
     """Store over one connection, which its threads take in turn."""
 
-    def __init__(self, path: Path, busy_timeout: float = BUSY_TIMEOUT) -> None:
+    def __init__(
+        self, path: Path, busy_timeout: float = BUSY_TIMEOUT, log_days: int = LOG_DAYS
+    ) -> None:
         """Open or create the file at ``path``. Raises UnusableDataFile."""
         self._session = Session(path, busy_timeout)
+        self.log = SqliteLog(self._session, log_days)
         self.transfer = SqliteTransfer(self._session)
         self.accounts = SqliteAccounts(self._session)
-        self.relations = SqliteRelations(self._session)
+        self.relations = SqliteRelations(self._session, self.log)
         self.tags = SqliteTags(self._session)
 
     def create(
@@ -114,6 +120,7 @@ class SqliteStore:
                 raise ConditionFailed(self._find(principal, memory_id))
             if "content" in changes or "tags" in changes:
                 reindex(self._session.connection, principal.user_id, record)
+            self._log(principal, memory_id, "update", at)
             return record
 
     def retire(self, principal: Principal, memory_id: int, version: int | None) -> Record:
@@ -159,11 +166,14 @@ class SqliteStore:
                 for record in (record_of(row) for _row_id, *row in rows)
             ]
             kept = fit(records)
+            row_ids = [row_id for row_id, *_ in rows[:kept]]
             self._session.connection.execute(
                 "UPDATE memories SET last_accessed_at = ?, access_count = access_count + 1 "
                 f"WHERE row_id IN ({', '.join('?' * kept)})",
-                (accessed_at, *(row_id for row_id, *_ in rows[:kept])),
+                (accessed_at, *row_ids),
             )
+            if row_ids:
+                self.log.add(row_ids, "read", principal.agent_id, accessed_at)
         return records[:kept], total
 
     def count(self, principal: Principal, selection: Selection, at: str) -> int:  # noqa: ARG002
@@ -179,13 +189,20 @@ class SqliteStore:
         self._session.close()
 
     def _access(self, principal: Principal, memory_id: int, accessed_at: str) -> Record | None:
-        return self._set(
+        record = self._set(
             principal,
             memory_id,
             "last_accessed_at = :at, access_count = access_count + 1",
             f"{_NOT_DELETED} AND {READABLE}",
             {"at": accessed_at},
         )
+        if record is not None:
+            self._log(principal, memory_id, "read", accessed_at)
+        return record
+
+    def _log(self, principal: Principal, memory_id: int, kind: AccessType, at: str) -> None:
+        row_id = row_id_of(self._session.connection, principal.user_id, memory_id)
+        self.log.add([row_id], kind, principal.agent_id, at)
 
     def _find(self, principal: Principal, memory_id: int) -> Record | None:
         return find(self._session.connection, principal.user_id, memory_id)

@@ -1,0 +1,1 @@
+"""The function behind the table's stream, which writes the access log."""
