@@ -38,13 +38,12 @@ def store_over(client: OtherClient, table: str) -> DynamoDBStore:
 
 
 def canceled(code: str) -> ClientError:
-    return ClientError(
-        {
-            "Error": {"Code": "TransactionCanceledException", "Message": ""},
-            "CancellationReasons": [{"Code": code}, {"Code": "None"}],
-        },
-        "TransactWriteItems",
-    )
+    response: Any = {
+        "Error": {"Code": "TransactionCanceledException", "Message": ""},
+        "CancellationReasons": [{"Code": code}, {"Code": "None"}],
+        "ResponseMetadata": {"HTTPStatusCode": 400, "RetryAttempts": 0},
+    }
+    return ClientError(response, "TransactWriteItems")
 
 
 @pytest.mark.parametrize("count", [1, 3])
