@@ -54,6 +54,7 @@ _KINDS = {
     409: "conflict",
     412: "stale",
     422: "invalid",
+    429: "too many",
     503: "unavailable",
 }
 

@@ -25,6 +25,7 @@ _KINDS = {
     r"Memory was modified": "conflict",
     r"The first request with this": "conflict",
     r"This idempotency key was": "invalid",
+    r"Too many requests": "too many",
     r"The store is unavailable": "unavailable",
     r"This needs the scope": "forbidden",
     r"Only the agent that made": "forbidden",

@@ -17,7 +17,7 @@ import http_api.routes  # noqa: F401
 from http_api.errors import MethodNotAllowed, NoSuchRoute, answer_to
 from http_api.observability import Observer
 from http_api.operations import OPERATIONS, Operation
-from memories.bootstrap import build_store
+from memories.bootstrap import build_service, build_store
 from memories.config import Settings
 from memories.service import MemoryService
 
@@ -68,8 +68,7 @@ def deployed() -> Handler:
     """Return the handler that the settings in the environment ask for, made once."""
     settings = Settings.from_environment(os.environ)
     observer = Observer(settings, os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "http_api"))
-    store = observer.watched(build_store(settings))
-    service = MemoryService(store, standard_tags=settings.standard_tags, log_days=settings.log_days)
+    service = build_service(settings, observer.watched(build_store(settings)))
     return observer.observed(build_handler(service, settings))
 
 
@@ -80,8 +79,10 @@ def _bound(
         event = router.current_event
         principal = operation.caller(event.raw_event, settings)
         arguments = {} if principal is None else {"principal": principal}
-        if principal is not None and operation.registers:
-            service.accounts.seen(principal)
+        if principal is not None:
+            service.fair_use.count(principal, writes=operation.method != "GET")
+            if operation.registers:
+                service.accounts.seen(principal)
         arguments |= operation.arguments(event.raw_event, event.path)
         return operation.handler(service=service, **arguments)
 

@@ -31,6 +31,7 @@ _ERRORS = {
     413: "The body is larger than 1 MiB",
     415: "The body is not sent as the media type that is asked for",
     422: "The input breaks a rule; nothing was done",
+    429: "More than a fair share; `Retry-After` says when to try again",
     500: "A fault of the service",
     503: "The store is unavailable; nothing was half-written",
 }
@@ -156,7 +157,7 @@ class _Document:
             described["responses"]["201"] = described["responses"]["200"] | {
                 "description": "Success, and it was not there before"
             }
-        always = (401, 403, 500, 503) if operation.authorised else (500,)
+        always = (401, 403, 429, 500, 503) if operation.authorised else (500,)
         for status in sorted({*always, *operation.errors}):
             model = _ERROR_MODELS.get(status, Error)
             if status == 503 and not operation.authorised:

@@ -22,6 +22,7 @@ from memories.errors import (
     RelationNotFound,
     RequestInProgress,
     StoreUnavailable,
+    TooManyRequests,
     Unauthenticated,
     VersionMismatch,
     WriteConflict,
@@ -110,6 +111,14 @@ ANSWERS: dict[type[DomainError], _Shape] = {
                 "msg": str(error),
             }
         ],
+    ),
+    TooManyRequests: _Shape(
+        429,
+        headers=lambda error: {
+            "Retry-After": str(error.retry_after),
+            "RateLimit-Policy": f'"{error.party}";q={error.limit};w={error.window}',
+            "RateLimit": f'"{error.party}";r=0;t={error.retry_after}',
+        },
     ),
     StoreUnavailable: _Shape(503, headers=lambda error: {"Retry-After": str(error.retry_after)}),
 }

@@ -14,6 +14,7 @@ from mcp_server.http import build_app
 from mcp_server.server import Context, build_server, right_here
 from mcp_server.serving import server_for
 from memories.addresses import is_loopback
+from memories.bootstrap import build_service
 from memories.config import Settings
 from memories.principal import Principal
 from memories.service import MemoryService
@@ -39,8 +40,7 @@ def serve(
     say(f"memories listens on {address}, for MCP on {address}{MCP_PATH}")
     say(where)
     say(f"docs at {address}/docs")
-    service = MemoryService(store, standard_tags=settings.standard_tags, log_days=settings.log_days)
-    app = application(service, settings, listener)
+    app = application(build_service(settings, store), settings, listener)
     server_for(app, settings.connections).run(sockets=[listener])
 
 

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from mcp_server.metadata import resource_of
 from mcp_server.remote import build_remote, build_verifier
 from mcp_server.serving import server_for
-from memories.bootstrap import build_store
+from memories.bootstrap import build_service, build_store
 from memories.config import InvalidSetting, Settings
-from memories.service import MemoryService
 from memories.stores.sqlite.file import UnusableDataFile
 
 
@@ -37,8 +36,7 @@ def serve(settings: Settings) -> None:
         with socket.create_server(
             (settings.host, settings.port), family=family, backlog=2048
         ) as listener:
-            service = MemoryService(store, standard_tags=settings.standard_tags)
-            app = build_remote(service, verifier, settings)
+            app = build_remote(build_service(settings, store), verifier, settings)
             host, port, *_ = listener.getsockname()
             print(f"memories serves {resource_of(settings)} on {host} port {port}", flush=True)
             server_for(app, settings.connections).run(sockets=[listener])

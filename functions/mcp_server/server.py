@@ -25,7 +25,7 @@ from mcp_server.tools import TOOLS
 from memories import __version__
 from memories.errors import DomainError, MemoryNotFound
 from memories.fields import MAX_ID
-from memories.principal import Principal
+from memories.principal import READ, Principal
 from memories.service import MemoryService
 from memories.validation import invalid_input
 
@@ -100,7 +100,7 @@ class _Door:
         try:
             arguments = _arguments(tool, params.arguments or {})
             principal = self._identify(context)
-            result = await self._run(self._for, principal, tool.run, arguments)
+            result = await self._run(self._for, principal, tool.scope, tool.run, arguments)
         except DomainError as error:
             return types.CallToolResult(content=_texts(explained(error)), is_error=True)
         except Exception as error:  # noqa: BLE001  (whatever it is, the model is told something)
@@ -115,9 +115,11 @@ class _Door:
     def _for(
         self,
         principal: Principal,
+        scope: str,
         use: Callable[[MemoryService, Principal, Any], BaseModel],
         argument: object,
     ) -> BaseModel:
+        self._service.fair_use.count(principal, writes=scope != READ)
         self._service.accounts.seen(principal)
         return use(self._service, principal, argument)
 
@@ -139,7 +141,7 @@ class _Door:
             raise _no_resource(params.uri)
         try:
             principal = self._identify(context)
-            memory = await self._run(self._for, principal, _inspect, memory_id)
+            memory = await self._run(self._for, principal, READ, _inspect, memory_id)
         except MemoryNotFound:
             raise _no_resource(params.uri) from None
         except DomainError as error:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memories.config import InvalidSetting, Settings, StoreKind
+from memories.service import MemoryService
 from memories.stores.port import Store
+from memories.stores.port_usage import Limits
 from memories.stores.sqlite import SqliteStore
 
 if TYPE_CHECKING:
@@ -39,6 +41,16 @@ def build_log_writer(settings: Settings) -> LogWriter:
     from memories.stores.dynamodb.log import LogWriter  # noqa: PLC0415
 
     return LogWriter(build_client(settings), settings.table, settings.log_days)
+
+
+def build_service(settings: Settings, store: Store) -> MemoryService:
+    """Return the service over a store, as the settings would have it."""
+    return MemoryService(
+        store,
+        standard_tags=settings.standard_tags,
+        log_days=settings.log_days,
+        limits=Limits(settings.user_limit, settings.agent_limit),
+    )
 
 
 def build_client(settings: Settings) -> DynamoDBClient:

@@ -73,6 +73,10 @@ class Settings:
     )
     # How long the access log of a memory is kept, in days.
     log_days: int = 90
+    # Fair use: the most requests in a minute of a user, and of each agent; reads and writes apart.
+    # 0: no limit.
+    user_limit: int = 0
+    agent_limit: int = 0
     # What a deployed function tells of itself. On one machine it is silent.
     log_level: str = "INFO"
     tracing: bool = False
@@ -90,6 +94,9 @@ class Settings:
                 given[each.name] = _value(variable, text, type(each.default), each.metadata)
         if given.get("connections", 1) < 1:
             raise InvalidSetting(f"{PREFIX}CONNECTIONS is {given['connections']}; 1 is the least")
+        for name in ("user_limit", "agent_limit"):
+            if given.get(name, 0) < 0:
+                raise InvalidSetting(f"{PREFIX}{name.upper()} is {given[name]}; 0 is the least")
         return cls(**given)
 
 

@@ -131,6 +131,20 @@ class RequestInProgress(DomainError):
         super().__init__("The first request with this idempotency key is still running; try again")
 
 
+class TooManyRequests(DomainError):
+    """A user or an agent asks for more than their share; nothing was done. Times are in seconds."""
+
+    def __init__(self, party: str, limit: int, window: int, retry_after: int) -> None:
+        self.party = party
+        self.limit = limit
+        self.window = window
+        self.retry_after = retry_after
+        super().__init__(
+            f"Too many requests: this {party} may make {limit} in {window} s; "
+            f"try again in {retry_after} s"
+        )
+
+
 class StoreUnavailable(DomainError):
     """The store failed; nothing was half-written. ``retry_after`` is in seconds."""
 

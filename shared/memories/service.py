@@ -9,6 +9,7 @@ from memories.access_log import Log
 from memories.accounts import AccountService
 from memories.clock import Clock, utc_now
 from memories.errors import MemoryNotFound, NotPermitted, WriteConflict
+from memories.fair_use import UNLIMITED, FairUse
 from memories.fields import MAX_ID, timestamp
 from memories.limits import MAX_ANSWER
 from memories.models import (
@@ -30,6 +31,7 @@ from memories.relations import Relations
 from memories.room import Room, deliverable
 from memories.stores.port import ConditionFailed, Fit, Record, Selection, Store
 from memories.stores.port_log import LOG_DAYS
+from memories.stores.port_usage import Limits
 from memories.tags import Tags
 from memories.text import fold
 from memories.transfer import Transfer
@@ -60,6 +62,7 @@ class MemoryService:
         *,
         standard_tags: Sequence[str] = (),
         log_days: int = LOG_DAYS,
+        limits: Limits = UNLIMITED,
     ) -> None:
         """``pause`` is called after every lost race, with the number of the try that lost.
 
@@ -69,6 +72,7 @@ class MemoryService:
         self._store = store
         self._clock = clock
         self._pause = pause
+        self.fair_use = FairUse(store.usage, clock, limits)
         self.recording = Recording(store, clock)
         self.transfer = Transfer(store.transfer, clock)
         self.accounts = AccountService(store, clock, pause)

@@ -38,7 +38,9 @@ LAYERS = [
         "memories.stores.port_idempotency",
         "memories.stores.port_tags",
         "memories.stores.port_transfer",
+        "memories.stores.port_usage",
     },
+    {"memories.stores.process_usage"},
     {"memories.stores.sqlite"},
     {"memories.stores.dynamodb"},
     {
@@ -47,6 +49,7 @@ LAYERS = [
         "memories.permission",
         "memories.accounts",
         "memories.relations",
+        "memories.fair_use",
         "memories.idempotency",
         "memories.recording",
         "memories.tags",

@@ -16,6 +16,12 @@ def test_a_switch_is_true_or_false_and_nothing_else() -> None:
         Settings.from_environment({"MEMORIES_TRACING": "yes"})
 
 
+@pytest.mark.parametrize("variable", ["MEMORIES_USER_LIMIT", "MEMORIES_AGENT_LIMIT"])
+def test_a_limit_is_0_or_more(variable: str) -> None:
+    with pytest.raises(InvalidSetting, match=variable):
+        Settings.from_environment({variable: "-1"})
+
+
 def test_scopes_lose_the_prefix_that_their_issuer_puts_before_them() -> None:
     claims = CLAIMS | {"scope": f"api/{READ} api/{WRITE}"}
     assert principal_of(claims, scope_prefix="api/").scopes == {READ, WRITE}

@@ -49,7 +49,15 @@ def test_the_keys_have_a_table_of_their_own_that_forgets_them() -> None:
         for each in policy.get("PolicyDocument", {}).get("Statement", [])
         if each["Resource"] == {"Fn::GetAtt": ["IdempotencyTable", "Arn"]}
     )
-    assert statement["Action"] == "dynamodb:PutItem"
+    assert statement["Action"] == ["dynamodb:PutItem", "dynamodb:UpdateItem"]
+
+
+@pytest.mark.parametrize("function", ["HttpFunction", "McpFunction"])
+def test_in_the_cloud_fair_use_is_limited(function: str) -> None:
+    variables = RESOURCES[function]["Properties"]["Environment"]["Variables"]
+    for party in ("User", "Agent"):
+        assert PARAMETERS[f"{party}Limit"]["Default"] > 0
+        assert variables[f"MEMORIES_{party.upper()}_LIMIT"] == {"Ref": f"{party}Limit"}
 
 
 def test_only_health_and_mcp_are_open() -> None:

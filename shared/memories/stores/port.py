@@ -18,6 +18,7 @@ from memories.stores.port_idempotency import KeyedRequest
 from memories.stores.port_log import AccessLog
 from memories.stores.port_relations import RelationStore
 from memories.stores.port_tags import TagStore
+from memories.stores.port_usage import Usage
 
 if TYPE_CHECKING:
     from memories.stores.port_transfer import TransferStore
@@ -135,6 +136,10 @@ class Store(Protocol):
     @property
     def log(self) -> AccessLog:
         """Who accessed the memories."""
+
+    @property
+    def usage(self) -> Usage:
+        """How much the users ask for."""
 
     def create(
         self,

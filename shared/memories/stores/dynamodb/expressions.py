@@ -24,6 +24,14 @@ IS_ABSENT = Condition("attribute_not_exists(#pk)", {})
 IS_THERE = Condition("attribute_exists(#pk)", {})
 
 
+def below(name: str, most: int) -> Condition:
+    """What was never counted is not there. A count at its most stays at it."""
+    return Condition(
+        f"(attribute_not_exists(#{name}) OR #{name} < :most_{name})",
+        {f":most_{name}": {"N": str(most)}},
+    )
+
+
 def expired(at: int) -> Condition:
     """What is over by its time to live, in seconds, stays until DynamoDB gets to it: for days."""
     return Condition("#expires_at <= :at", {":at": {"N": str(at)}})

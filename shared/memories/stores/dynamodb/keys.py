@@ -78,6 +78,16 @@ def relations_of(prefix: str, memory_id: int, relation_type: str | None) -> str:
     return f"{prefix}{_digits(memory_id)}#{typed}"
 
 
+def usage(window: int) -> str:
+    """Return the sort key of the requests that are counted in a window."""
+    return f"USAGE#{window}"
+
+
+def usage_of(agent_id: str) -> str:
+    """Return the name of the attribute that counts an agent's requests."""
+    return f"of_agent_{sha256(agent_id.encode()).hexdigest()[:32]}"
+
+
 def requests_of(agent_id: str) -> str:
     """Return what the sort keys of an agent's keyed requests begin with.
 

@@ -41,6 +41,7 @@ from memories.stores.dynamodb.relations import DynamoDBRelations
 from memories.stores.dynamodb.tags import DynamoDBTags
 from memories.stores.dynamodb.tokens import READ, WRITE, is_own, new_token
 from memories.stores.dynamodb.transfer import DynamoDBTransfer
+from memories.stores.dynamodb.usage import DynamoDBUsage
 from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection
 from memories.stores.port_idempotency import KeyedRequest
 
@@ -74,9 +75,9 @@ class DynamoDBStore:
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="dynamodb")
         batches = Batches(client, table, pause, self._workers)
         marks = Marks(client, table, pause, self._workers)
-        self._creation = Creation(
-            client, table, idempotency_table or keys.idempotency_table_of(table), pause
-        )
+        idempotency_table = idempotency_table or keys.idempotency_table_of(table)
+        self._creation = Creation(client, table, idempotency_table, pause)
+        self.usage = DynamoDBUsage(client, idempotency_table)
         self._pages = Pages(client, table, self._workers, batches, marks)
         self.relations = DynamoDBRelations(client, table, pause, self._workers, batches)
         self.tags = DynamoDBTags(client, table)

@@ -16,6 +16,7 @@ from memories.stores.port import (
 )
 from memories.stores.port_idempotency import KeyedRequest
 from memories.stores.port_log import LOG_DAYS, AccessType
+from memories.stores.process_usage import ProcessUsage
 from memories.stores.sqlite import idempotency
 from memories.stores.sqlite.accounts import SqliteAccounts
 from memories.stores.sqlite.log import SqliteLog
@@ -54,6 +55,8 @@ class SqliteStore:
         self.log = SqliteLog(self._session, log_days)
         self.transfer = SqliteTransfer(self._session)
         self.accounts = SqliteAccounts(self._session)
+        # Not in the file: a count is not worth a write, and mostly one process serves it.
+        self.usage = ProcessUsage()
         self.relations = SqliteRelations(self._session, self.log)
         self.tags = SqliteTags(self._session)
 
