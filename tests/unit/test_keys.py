@@ -55,3 +55,29 @@ def test_sort_values_are_by_time_then_id_and_never_comes_first(
 def test_the_id_is_read_back_from_every_key(at: str | None, memory_id: int) -> None:
     assert keys.id_in(keys.memory(memory_id)) == memory_id
     assert keys.id_in(keys.moment(at, memory_id)) == memory_id
+
+
+types = st.from_regex("[a-z][a-z_]{0,31}", fullmatch=True)
+relations = st.tuples(ids, types, ids)
+
+
+@given(relations, relations)
+def test_two_relations_never_share_a_key_nor_do_their_mirrors(
+    one: tuple[int, str, int], other: tuple[int, str, int]
+) -> None:
+    assert (keys.relation(*one) == keys.relation(*other)) == (one == other)
+    assert (keys.mirror(*one) == keys.mirror(*other)) == (one == other)
+    assert keys.relation(*one) != keys.mirror(*other)
+
+
+@given(ids, relations, relations)
+def test_the_relations_of_a_memory_are_together_and_sort_by_type_then_by_id(
+    memory_id: int, one: tuple[int, str, int], other: tuple[int, str, int]
+) -> None:
+    first, second = keys.relation(memory_id, *one[1:]), keys.relation(memory_id, *other[1:])
+    assert (first < second) == (one[1:] < other[1:])
+    prefix = keys.relations_of(keys.RELATION_PREFIX, memory_id, None)
+    assert first.startswith(prefix)
+    assert keys.relation(*one).startswith(prefix) == (one[0] == memory_id)
+    typed = keys.relations_of(keys.RELATION_PREFIX, memory_id, one[1])
+    assert second.startswith(typed) == (one[1] == other[1])
