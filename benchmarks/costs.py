@@ -113,6 +113,27 @@ class Sizes:
     def share(self) -> Cost:
         return Cost(self.written + len(INDEXES) * self.entry_written)
 
+    def relate(self) -> Cost:
+        # A condition on an item counts as a write of it; a relation and its mirror are small.
+        return Cost(2 * (self.written + self.written + 1 + 1))
+
+    def supersede(self) -> Cost:
+        # The status is in every index, and one of them has the time of the update as its key.
+        return self.relate() + Cost((len(INDEXES) + 1) * self.entry_written)
+
+    def unrelate(self) -> Cost:
+        return self.relate() + Cost(0, 1)
+
+    def relations(self, count: int) -> Cost:
+        return Cost(0, 1 + 1 + (1 + count) * self._read(self.item))
+
+    def full_page(self, rows: int, memories: int, related: int) -> Cost:
+        each = Cost(0, 1 + 1 + related * self._read(self.item))
+        return self.page(rows, memories) + each * rows
+
+    def tags(self, memories: int) -> Cost:
+        return Cost(0, self._read(self.entry * memories) / 2)
+
     def page(self, rows: int, memories: int) -> Cost:
         walk = Cost(0, self._read(self.entry * memories) / 2)
         newest = Cost(0, self._read(self.item * min(NEWEST, memories)))
@@ -155,9 +176,15 @@ def operations(sizes: Sizes) -> dict[str, Cost]:
         "change nothing": sizes.revise_nothing(),
         "retire": sizes.retire(),
         "share": sizes.share(),
+        "relate": sizes.relate(),
+        "relate and invalidate": sizes.supersede(),
+        "take a relation away": sizes.unrelate(),
+        "list 10 relations": sizes.relations(10),
+        "list the tags of 1,000": sizes.tags(1_000),
         "a page of 10 out of 100": sizes.page(10, 100),
         "a page of 10 out of 1,000": sizes.page(10, 1_000),
         "a page of 10 out of 10,000": sizes.page(10, 10_000),
+        "a page of 10 out of 1,000 in full, each with 3 relations": sizes.full_page(10, 1_000, 3),
         "a page of 100 out of 1,000": sizes.page(100, 1_000),
         "search 1,000 for a text": sizes.text_page(10, 1_000),
         "search 10,000 for a text": sizes.text_page(10, 10_000),

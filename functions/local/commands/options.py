@@ -93,7 +93,8 @@ def opened_client(
     else:
         principal = principal_for(settings.agent)
         with open_store(settings, store, create_table) as (opened, _):
-            yield DirectClient(MemoryService(opened), principal)
+            service = MemoryService(opened, standard_tags=settings.standard_tags)
+            yield DirectClient(service, principal)
 
 
 def add_id(parser: argparse.ArgumentParser) -> None:
