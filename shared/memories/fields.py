@@ -1,14 +1,15 @@
 """The types of the fields, each rule named once. Every door takes its inputs by these."""
 
 import re
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from memories.principal import MAX_NAME_LENGTH
-from memories.text import forbidden_character, is_blank
+from memories.text import PLAIN, PLAIN_NOT_BLANK, forbidden_character, is_blank
 
 MAX_ID = 2**63 - 1
 MAX_LIMIT = 100
@@ -102,6 +103,13 @@ def _printable(key: str) -> str:
 def _capped(limit: int) -> int:
     return min(limit, MAX_LIMIT)
 
+
+# What the checks of texts are as patterns. Those for "not blank" come after that for plain text.
+PATTERNS: Mapping[Callable[..., Any], str] = {
+    _plain_text: PLAIN,
+    _not_blank: PLAIN_NOT_BLANK,
+    _not_empty_filter: PLAIN_NOT_BLANK,
+}
 
 Content = Annotated[
     str,
