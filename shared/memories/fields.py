@@ -17,6 +17,7 @@ MAX_TAGS = 20
 MAX_SENT_TAGS = 100
 MAX_BATCH = 25
 MAX_SHARED = 100
+RELATION_TYPE = "[a-z][a-z_]{0,31}"
 # Of an import, and of a page of an export.
 MAX_LINES = 1_000
 # What every reader of JSON keeps exactly, and what can still be counted on from.
@@ -200,7 +201,7 @@ SharedWith = Annotated[
 RelationType = Annotated[
     str,
     Field(
-        pattern="^[a-z][a-z_]{0,31}$",
+        pattern=f"^{RELATION_TYPE}$",
         description="How the one relates to the other: follows, contradicts, elaborates, "
         "supersedes, or a word of your own",
     ),
