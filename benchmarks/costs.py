@@ -1,212 +1,182 @@
-"""What each operation costs in DynamoDB, by the rules that DynamoDB counts by.
+"""What each operation costs in DynamoDB: requests, units, and dollars for a million.
 
-Prints the table of docs/deploy.md. The sizes are those of real items; the units follow from them:
-a write unit for each kilobyte begun, a read unit for every four of them, half of that where a read
-need not be consistent, and double for writes in a transaction. An index is written when an
-attribute that it holds changes, twice when its key does: once out of the old place, once into the
-new one.
+The store does each operation on an emulator, and the units of its requests are counted by the rules
+from the items that they read and write.
 """
 
-import math
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
-from memories.stores.dynamodb.items import Item, item_of
-from memories.stores.dynamodb.tokens import READ, WRITE, new_token
-from memories.stores.port import Record
+import boto3
+from moto import mock_aws
+from mypy_boto3_dynamodb import DynamoDBClient
 
-# Dollars for a million units: us-east-1, on demand, standard table class.
-WRITE_PRICE = 0.625
-READ_PRICE = 0.125
+import seed
+from local.table import create_table
+from memories.models import MemoryDraft, MemoryPatch, MemoryQuery, PermissionsPatch, PrimingQuery
+from memories.principal import SCOPES, Principal
+from memories.relation_models import RelationDraft, RelationQuery
+from memories.service import MemoryService
+from memories.stores.dynamodb import DynamoDBStore
+from memories.stores.dynamodb.keys import idempotency_table_of
+from memories.tag_models import TagQuery
+from meter import Meter, Quick
+from units import Units
 
-INDEXES = {
-    "by_created_at": "created_sort",
-    "by_updated_at": "updated_sort",
-    "by_last_accessed_at": "accessed_sort",
-}
-PROJECTED = (
-    *("id", "status", "memory_type", "tags"),
-    *("agent_id", "is_public", "shared_with_agents"),
+TEMPLATE = Path(__file__).parents[1] / "template.yaml"
+REGION = "us-east-1"
+TABLE = "memories"
+
+LENGTHS = (100, 500, 2_000, 8_000)
+"""Characters of content."""
+# Those of the goal, and of what grows.
+USUAL = 300
+
+PAGE, TEXT_PAGE = "page of ten", "page of ten, q"
+_TAGS = ["drink", "preference"]
+# As long as the identifiers that an issuer gives.
+_PRINCIPAL = Principal(
+    "00000000-0000-4000-8000-000000000000", "0123456789abcdef0123456789", frozenset(SCOPES)
 )
-NEWEST = 25
+
+Use = Callable[[MemoryService], object]
+
+_READING: dict[str, Use] = {
+    "read one": lambda service: service.inspect(_PRINCIPAL, 1),
+    PAGE: lambda service: service.search(_PRINCIPAL, MemoryQuery(sort="updated_at")),
+    "page of ten, type": lambda service: service.search(
+        _PRINCIPAL, MemoryQuery(sort="updated_at", memory_type="preference")
+    ),
+    "page of ten, tag": lambda service: service.search(
+        _PRINCIPAL, MemoryQuery(sort="updated_at", tag=seed.RARE_TAG)
+    ),
+    TEXT_PAGE: lambda service: service.search(
+        _PRINCIPAL, MemoryQuery(sort="updated_at", q=seed.RARE)
+    ),
+    "prime": lambda service: service.prime(_PRINCIPAL, PrimingQuery()),
+    "list the tags": lambda service: service.tags.listed(_PRINCIPAL, TagQuery()),
+}
 
 
-@dataclass(frozen=True)
-class Cost:
-    writes: float = 0
-    reads: float = 0
+class User:
+    """One user's memories on an emulator, of equal length, and what using them costs."""
 
-    def __add__(self, other: "Cost") -> "Cost":
-        return Cost(self.writes + other.writes, self.reads + other.reads)
+    def __init__(self, client: DynamoDBClient, length: int, memories: int) -> None:
+        self._length = length
+        self._seeding = MemoryService(DynamoDBStore(client, TABLE))
+        self.meter = Meter(client)
+        self._service = MemoryService(DynamoDBStore(self.meter.as_client(), TABLE))
+        self._made = 0
+        self.grow(memories)
 
-    def __mul__(self, times: int) -> "Cost":
-        return Cost(self.writes * times, self.reads * times)
+    def grow(self, memories: int) -> None:
+        """Add memories until there are so many, every tenth with a text that is searched for."""
+        while self._made < memories:
+            count = min(seed.BATCH, memories - self._made)
+            drafts = [self._draft(self._made + n) for n in range(count)]
+            self._seeding.record_batch(_PRINCIPAL, drafts)
+            self._made += count
 
-    @property
-    def dollars(self) -> float:
-        return self.writes * WRITE_PRICE + self.reads * READ_PRICE
+    def reading(self) -> dict[str, Units]:
+        """Return what those operations cost that leave the memories as they are."""
+        return {name: used for name, used, _ in self._costs(_READING)}
 
+    def writing(self) -> dict[str, Units]:
+        """Return what the others cost."""
+        return {name: used for name, used, _ in self._costs(self._writing())}
 
-@dataclass(frozen=True)
-class Sizes:
-    """Bytes of a memory's item, and of its entry in an index."""
+    def checked(self) -> list[tuple[str, Units, Units]]:
+        """Return what every operation costs, and what the emulator reports of it."""
+        return [*self._costs(self._writing()), *self._costs(_READING)]
 
-    item: int
-    entry: int
+    def _costs(self, uses: Mapping[str, Use]) -> list[tuple[str, Units, Units]]:
+        found = []
+        for name, use in uses.items():
+            self.meter.reset()
+            use(self._service)
+            found.append((name, self.meter.used, self.meter.reported))
+        return found
 
-    @classmethod
-    def of(cls, content: str, tags: tuple[str, ...]) -> "Sizes":
-        moment = "2026-04-06T14:12:00.000000Z"
-        record = Record(
-            id=1_000,
-            content=content,
-            tags=tags,
-            created_at=moment,
-            updated_at=moment,
-            last_accessed_at=moment,
-            memory_type="preference",
-            status="active",
-            version=1,
-            agent_id="0123456789abcdef0123456789",
-            importance=5,
-            category=None,
-            source=None,
-            access_count=1,
-            is_public=True,
-            read_only=False,
-            shared_with_agents=(),
+    def _writing(self) -> dict[str, Use]:
+        changed = MemoryPatch(content=self._draft(2).content[::-1])
+        batch = [self._draft(n) for n in range(seed.BATCH)]
+        return {
+            "record": lambda service: service.record(_PRINCIPAL, self._draft(1)),
+            "record with an idempotency key": lambda service: service.recording.one(
+                _PRINCIPAL, self._draft(1), key="a key of some twenty"
+            ),
+            "record a batch of 25": lambda service: service.record_batch(_PRINCIPAL, batch),
+            "change the content": lambda service: service.revise(_PRINCIPAL, 2, changed),
+            "change nothing": lambda service: service.revise(_PRINCIPAL, 2, changed),
+            "relate": lambda service: service.relations.relate(
+                _PRINCIPAL, 3, "follows", 4, RelationDraft()
+            ),
+            "list the relations of one": lambda service: service.relations.listed(
+                _PRINCIPAL, 3, RelationQuery()
+            ),
+            "share": lambda service: service.share(
+                _PRINCIPAL, 2, PermissionsPatch(is_public=False)
+            ),
+            "retire": lambda service: service.retire(_PRINCIPAL, 2),
+        }
+
+    def _draft(self, number: int) -> MemoryDraft:
+        rare = number % 10 == 0
+        text = f"{seed.RARE if rare else 'ordinary'} {number} ".ljust(self._length, "x")
+        tags = [*_TAGS, seed.RARE_TAG] if rare else _TAGS
+        kinds = seed.TYPES
+        return MemoryDraft(
+            content=text[: self._length], tags=tags, memory_type=kinds[number % len(kinds)]
         )
-        user = "00000000-0000-4000-8000-000000000000"
-        item = item_of(user, record) | new_token(WRITE) | new_token(READ)
-        held = {"pk", "sk", "accessed_sort", *PROJECTED}
-        return cls(_bytes(item), _bytes({name: item[name] for name in held}))
-
-    @property
-    def written(self) -> int:
-        return math.ceil(self.item / 1024)
-
-    @property
-    def entry_written(self) -> int:
-        return math.ceil(self.entry / 1024)
-
-    def create(self) -> Cost:
-        return Cost(1 + self.written + len(INDEXES) * self.entry_written)
-
-    def batch(self, count: int) -> Cost:
-        return Cost(1) + Cost(2 * self.written + len(INDEXES) * self.entry_written) * count
-
-    def with_key(self, batch: Cost) -> Cost:
-        # What is kept of the request is put in the same transaction; it is well below a kilobyte.
-        return batch + Cost(2)
-
-    def refresh(self) -> Cost:
-        return Cost(self.written + 2 * self.entry_written)
-
-    def revise_content(self) -> Cost:
-        return self.revise_nothing() + Cost(self.written + 2 * self.entry_written)
-
-    def revise_nothing(self) -> Cost:
-        return Cost(0, self._read(self.item))
-
-    def retire(self) -> Cost:
-        return Cost(self.written + len(INDEXES) * self.entry_written)
-
-    def share(self) -> Cost:
-        return Cost(self.written + len(INDEXES) * self.entry_written)
-
-    def relate(self) -> Cost:
-        # A condition on an item counts as a write of it; a relation and its mirror are small.
-        return Cost(2 * (self.written + self.written + 1 + 1))
-
-    def supersede(self) -> Cost:
-        # The status is in every index, and one of them has the time of the update as its key.
-        return self.relate() + Cost((len(INDEXES) + 1) * self.entry_written)
-
-    def unrelate(self) -> Cost:
-        return self.relate() + Cost(0, 1)
-
-    def relations(self, count: int) -> Cost:
-        return Cost(0, 1 + 1 + (1 + count) * self._read(self.item))
-
-    def full_page(self, rows: int, memories: int, related: int) -> Cost:
-        each = Cost(0, 1 + 1 + related * self._read(self.item))
-        return self.page(rows, memories) + each * rows
-
-    def tags(self, memories: int) -> Cost:
-        return Cost(0, self._read(self.entry * memories) / 2)
-
-    def page(self, rows: int, memories: int) -> Cost:
-        walk = Cost(0, self._read(self.entry * memories) / 2)
-        newest = Cost(0, self._read(self.item * min(NEWEST, memories)))
-        return walk + newest + self._rows(rows)
-
-    def text_page(self, rows: int, memories: int) -> Cost:
-        return Cost(0, self._read(self.item * memories)) + self._rows(rows)
-
-    def _rows(self, rows: int) -> Cost:
-        return (Cost(0, self._read(self.item)) + self.refresh()) * rows
-
-    @staticmethod
-    def _read(size: int) -> int:
-        return math.ceil(size / 4096)
 
 
-def _bytes(item: Item) -> int:
-    return sum(len(name.encode()) + _value_bytes(value) for name, value in item.items())
+@contextmanager
+def moto_client() -> Iterator[DynamoDBClient]:
+    """Yield a client of an emulator in this process, with the table of the template."""
+    keys = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
+    os.environ.update(keys)
+    with mock_aws():
+        client = boto3.client("dynamodb", region_name=REGION)
+        create_tables(client)
+        yield Quick(client).as_client()
 
 
-def _value_bytes(attribute: Item) -> int:
-    ((kind, value),) = attribute.items()
-    if kind == "S":
-        return len(value.encode())
-    if kind == "N":
-        return math.ceil(len(value) / 2) + 1
-    if kind == "BOOL":
-        return 1
-    assert kind == "L"
-    return 3 + sum(1 + _value_bytes(each) for each in value)
+def create_tables(client: DynamoDBClient) -> None:
+    """Create the tables of the template."""
+    create_table(client, TABLE, TEMPLATE)
+    create_table(client, idempotency_table_of(TABLE), TEMPLATE, "IdempotencyTable")
 
 
-def operations(sizes: Sizes) -> dict[str, Cost]:
-    return {
-        "record": sizes.create(),
-        "record with an idempotency key": sizes.with_key(sizes.batch(1)),
-        "record a batch of 25": sizes.batch(25),
-        "read one": sizes.refresh(),
-        "change the content": sizes.revise_content(),
-        "change nothing": sizes.revise_nothing(),
-        "retire": sizes.retire(),
-        "share": sizes.share(),
-        "relate": sizes.relate(),
-        "relate and invalidate": sizes.supersede(),
-        "take a relation away": sizes.unrelate(),
-        "list 10 relations": sizes.relations(10),
-        "list the tags of 1,000": sizes.tags(1_000),
-        "a page of 10 out of 100": sizes.page(10, 100),
-        "a page of 10 out of 1,000": sizes.page(10, 1_000),
-        "a page of 10 out of 10,000": sizes.page(10, 10_000),
-        "a page of 10 out of 1,000 in full, each with 3 relations": sizes.full_page(10, 1_000, 3),
-        "a page of 100 out of 1,000": sizes.page(100, 1_000),
-        "search 1,000 for a text": sizes.text_page(10, 1_000),
-        "search 10,000 for a text": sizes.text_page(10, 10_000),
-    }
+def by_length(lengths: tuple[int, ...], memories: int) -> dict[int, dict[str, Units]]:
+    """Return the costs of every operation for each length of content."""
+    found = {}
+    for length in lengths:
+        with moto_client() as client:
+            user = User(client, length, memories)
+            found[length] = user.writing() | user.reading()
+    return found
 
 
-def main() -> None:
-    small = Sizes.of("x" * 200, ("drink", "preference"))
-    large = Sizes.of("x" * 8_000, tuple(f"a tag of thirty characters {n:03}" for n in range(20)))
-    print(f"small: {small.item:,} bytes, {small.entry} in an index;", end=" ")
-    print(f"large: {large.item:,} bytes, {large.entry} in an index\n")
-    print("| operation | writes | reads | $ | writes, large | reads, large | $, large |")
-    print("|---|--:|--:|--:|--:|--:|--:|")
-    for (name, cost), large_cost in zip(
-        operations(small).items(), operations(large).values(), strict=True
-    ):
-        cells = [
-            f"{each.writes:,.0f} | {each.reads:,.1f} | {each.dollars:,.2f}"
-            for each in (cost, large_cost)
-        ]
-        print(f"| {name} | {' | '.join(cells)} |")
+def by_number(sizes: tuple[int, ...]) -> dict[int, dict[str, Units]]:
+    """Return the costs of every operation for each number of memories of a user."""
+    found = {}
+    with moto_client() as client:
+        user = User(client, USUAL, 0)
+        for size in sizes:
+            user.grow(size)
+            found[size] = user.reading()
+        found[sizes[-1]] |= user.writing()
+    return found
 
 
-if __name__ == "__main__":
-    main()
+def as_rows(found: dict[int, dict[str, Units]], key: str) -> list[dict[str, Any]]:
+    """Return costs as rows of a table."""
+    return [
+        {key: number, "operation": name, **asdict(units), "dollars": round(units.dollars, 2)}
+        for number, costs in found.items()
+        for name, units in costs.items()
+    ]

@@ -3,11 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import costs
+import starts
 from operations import CREATE, RARE, READ, TAG, TYPE
 from results import BARE, HTTP, LIKE, REFERENCE, REST, SERVICE, STDIO, Results, over
 
 LIMIT = 0.6
 GROWTH = 3.0
+HANDLER = 1.5
+START = 1.4
+UNITS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +34,14 @@ class Goal:
 
 
 def goals(results: Results) -> list[Goal]:
-    """Return every goal; those of one machine are for its middle size."""
-    middle = results.sizes[len(results.sizes) // 2]
+    """Return every goal; most of those of one machine are for its middle size."""
+    middle = results.middle
     return [
         *_over_like(results, middle),
         *_over_reference(results, middle),
         *(_of_limit(results, middle, way) for way in (REST, HTTP, STDIO)),
         *_growth(results),
+        *_cloud(results),
     ]
 
 
@@ -89,6 +95,33 @@ def _growth(results: Results) -> list[Goal]:
     return made
 
 
+def _cloud(results: Results) -> list[Goal]:
+    handlers = [(row["ratio"], row["operation"]) for row in results.cloud.get("handler", [])]
+    slowest, which = max(handlers, default=(None, ""))
+    started = [
+        row["time_ratio"] for row in results.cloud.get("starts", []) if row["name"] == starts.READY
+    ]
+    made = [
+        Goal("handler time over that of a bare boto3 handler", HANDLER, False, slowest, which),
+        Goal(
+            f"start of the function over {starts.LEAST}",
+            START,
+            False,
+            started[0] if started else None,
+        ),
+    ]
+    rows = results.cloud.get("by_number", [])
+    most = max((row["memories"] for row in rows), default=0)
+    for name in (costs.PAGE, costs.TEXT_PAGE):
+        for unit in ("writes", "reads"):
+            found = [
+                row[unit] for row in rows if (row["memories"], row["operation"]) == (most, name)
+            ]
+            text = f"{name} of {most:,} memories of {costs.USUAL} characters: {unit[:-1]} units"
+            made.append(Goal(text, UNITS, False, found[0] if found else None))
+    return made
+
+
 def table(found: Sequence[Goal]) -> str:
     """Return the goals as a table of Markdown."""
     lines = ["| goal | | reached | met |", "|---|--:|--:|---|"]
@@ -96,6 +129,6 @@ def table(found: Sequence[Goal]) -> str:
         sign = "≥" if goal.at_least else "≤"
         reached = "not measured" if goal.reached is None else f"{goal.reached:.2f}"
         met = {True: "yes", False: "**no**", None: ""}[goal.met]
-        worst = f" (lowest: {goal.worst})" if goal.worst else ""
+        worst = f" (the worst: {goal.worst})" if goal.worst else ""
         lines.append(f"| {goal.text}{worst} | {sign} {goal.bound:g} | {reached} | {met} |")
     return "\n".join(lines)

@@ -26,15 +26,30 @@ def npm_package(name: str, version: str) -> Path:
     )
 
 
-def python_package(name: str, version: str) -> Path:
-    """Return an environment with a package from PyPI in it. Raises NotInstallable."""
+def python_package(name: str, version: str, with_sqlite_extensions: bool = False) -> Path:
+    """Return an environment with a package from PyPI in it. Raises NotInstallable.
+
+    Not every Python can load extensions into SQLite; then another one of this machine is looked
+    for.
+    """
+    python = _with_extensions() if with_sqlite_extensions else sys.executable
 
     def install(home: Path) -> None:
-        _run(home, sys.executable, "-m", "venv", str(home))
+        _run(home, python, "-m", "venv", str(home))
         pip = (str(home / "bin" / "python"), "-m", "pip", "--disable-pip-version-check")
         _run(home, *pip, "install", "--quiet", f"{name}=={version}")
 
     return _installed(f"pypi-{name}-{version}-py{platform.python_version()}", install)
+
+
+def _with_extensions() -> str:
+    code = "import sqlite3; sqlite3.connect(':memory:').enable_load_extension(True)"
+    for python in (sys.executable, "/usr/bin/python3", shutil.which("python3")):
+        if python and Path(python).exists():
+            done = subprocess.run([python, "-c", code], capture_output=True, check=False)
+            if done.returncode == 0:
+                return python
+    raise NotInstallable("no Python here can load extensions into SQLite")
 
 
 def _installed(name: str, install: Callable[[Path], None]) -> Path:

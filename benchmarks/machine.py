@@ -34,8 +34,6 @@ class Plan:
     """How much is measured."""
 
     sizes: Sequence[int]
-    # How many records the peers have; it is one of the sizes.
-    peers_at: int
     most: load.Most
     warm_up: load.Most
     rounds: int
@@ -52,8 +50,8 @@ async def measure(
         for size in plan.sizes:
             say(f"{size:,} records: seeding, and starting the servers")
             subjects += await _subjects(size, folder, stack)
-        say(f"{plan.peers_at:,} records: installing and seeding the peers")
-        found, notes = await peers.subjects(plan.peers_at, folder, stack)
+        say("installing and seeding the peers")
+        found, notes = await peers.subjects(plan.sizes, folder, stack)
         subjects += found
         rates: dict[Key, list[float]] = {}
         for group in _groups(subjects):

@@ -48,6 +48,11 @@ class Results:
     cloud: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def middle(self) -> int:
+        """The number of records that most goals are for."""
+        return self.sizes[len(self.sizes) // 2]
+
     def find(self, records: int, operation: str, way: str, clients: int, who: str) -> Rate | None:
         for rate in self.rates:
             if (rate.records, rate.operation, rate.way, rate.clients, rate.who) == (

@@ -40,7 +40,7 @@ _TEXT = (
 )
 _WORDS = _TEXT.split()
 _TAGS = ("home", "health", "style", "travel", "tools", "people")
-_TYPES: list[MemoryType] = ["preference", "fact", "identity", "event"]
+TYPES: list[MemoryType] = ["preference", "fact", "identity", "event"]
 
 
 def seed(path: Path, records: int) -> None:
@@ -87,7 +87,7 @@ def drafts(records: int) -> list[NewRecord]:
             NewRecord(
                 content=text,
                 tags=tuple(tags),
-                memory_type=_TYPES[n % 4],
+                memory_type=TYPES[n % 4],
                 status="invalid" if n % 40 == 20 else "active",
                 created_at=timestamp(_START + timedelta(seconds=30 * n)),
                 importance=5,

@@ -56,7 +56,6 @@ LAYERS = [
         "memories.access_log",
         "memories.service",
         "memories.transfer",
-        "memories.arrivals",
     },
     {"memories.bootstrap"},
 ]
