@@ -16,7 +16,7 @@ import http_api.documentation
 import http_api.routes  # noqa: F401
 from http_api.errors import MethodNotAllowed, NoSuchRoute, answer_to
 from http_api.observability import Observer
-from http_api.operations import OPERATIONS, Operation
+from http_api.operations import OPERATIONS, Operation, methods_of
 from memories.bootstrap import build_service, build_store
 from memories.config import Settings
 from memories.service import MemoryService
@@ -77,6 +77,9 @@ def _bound(
 ) -> Callable[..., Response[str]]:
     def endpoint(**_: str) -> Response[str]:
         event = router.current_event
+        if operation.parameters and (others := methods_of(event.path)):
+            # A path with a name of its own, like /memories/batch, holds no parameter.
+            raise MethodNotAllowed(others)
         principal = operation.caller(event.raw_event, settings)
         arguments = {} if principal is None else {"principal": principal}
         if principal is not None:
@@ -93,11 +96,13 @@ def _unrouted(
     event: BaseProxyEvent, endpoints: Sequence[tuple[Operation, Callable[[], Response[str]]]]
 ) -> Response[str]:
     """Answer what the router took for none of the routes."""
-    methods = set()
+    methods = methods_of(event.path)
+    if methods:
+        return answer_to(MethodNotAllowed(methods))
     for operation, endpoint in endpoints:
         if operation.pattern.fullmatch(event.path):
             if event.http_method == operation.method:
                 # The router takes only some characters in a path.
                 return endpoint()
-            methods.add(operation.method)
-    return answer_to(MethodNotAllowed(sorted(methods)) if methods else NoSuchRoute())
+            methods.append(operation.method)
+    return answer_to(MethodNotAllowed(methods) if methods else NoSuchRoute())

@@ -7,10 +7,12 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from pydantic import BaseModel, TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
+from pydantic.json_schema import JsonSchemaMode
 
 from http_api.errors import JSON, LINES
-from http_api.operations import OPERATIONS, Operation, operation, parameter_type
+from http_api.links import links_from
+from http_api.operations import OPERATIONS, VERSION_TAG, Operation, operation, parameter_type
+from http_api.schemas import Schemas
 from memories import __version__
 from memories.fields import IdempotencyKey
 from memories.models import FullMemory, Memory
@@ -148,6 +150,8 @@ class _Document:
             # Either a token or, on one machine, nothing.
             "security": [{"token": []}, {}] if operation.authorised else [],
         }
+        if links := links_from(operation, OPERATIONS):
+            described["responses"][str(operation.status)]["links"] = links
         if operation.body is not None:
             described["requestBody"] = {
                 "required": not operation.body_optional,
@@ -171,21 +175,21 @@ class _Document:
     def _parameters(self, operation: Operation) -> list[dict[str, Any]]:
         parameters: list[dict[str, Any]] = []
         for name in operation.parameters:
-            schema = parameter_type(name).json_schema(mode="validation")
+            schema = parameter_type(name).json_schema(schema_generator=Schemas)
             parameters.append({"name": name, "in": "path", "required": True, "schema": schema})
         if operation.query is not None:
-            query = operation.query.model_json_schema()
+            query = operation.query.model_json_schema(schema_generator=Schemas)
             for name, schema in query["properties"].items():
                 description = schema.pop("description", "")
                 parameters.append(
                     {"name": name, "in": "query", "description": description, "schema": schema}
                 )
         if operation.precondition:
-            parameters.append(
-                _header("If-Match", 'Only if the memory is at this version, like `"3"`')
-            )
+            described = 'Only if the memory is at this version, like `"3"`'
+            tag = {"type": "string", "pattern": f"^{VERSION_TAG}$"}
+            parameters.append(_header("If-Match", described, tag))
         if operation.repeatable:
-            schema = TypeAdapter(IdempotencyKey).json_schema()
+            schema = TypeAdapter(IdempotencyKey).json_schema(schema_generator=Schemas)
             parameters.append(_header("Idempotency-Key", schema.pop("description"), schema))
         parameters.append(_header("X-Request-Id", "Comes back in the answer"))
         return parameters
@@ -197,7 +201,7 @@ class _Document:
         generated = TypeAdapter(model).json_schema(
             mode=mode,
             ref_template="#/components/schemas/{model}",
-            schema_generator=GenerateJsonSchema,
+            schema_generator=Schemas,
         )
         self.schemas |= generated.pop("$defs", {})
         if isinstance(model, type) and issubclass(model, BaseModel):

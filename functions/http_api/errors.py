@@ -3,7 +3,7 @@
 import json
 import logging
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,8 +46,8 @@ class NoSuchRoute(DomainError):
 
 
 class MethodNotAllowed(DomainError):
-    def __init__(self, allowed: list[str]) -> None:
-        self.allowed = ", ".join(allowed)
+    def __init__(self, allowed: Collection[str]) -> None:
+        self.allowed = ", ".join(sorted(allowed))
         super().__init__(f"Method Not Allowed; use {self.allowed}")
 
 

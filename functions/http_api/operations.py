@@ -45,6 +45,8 @@ _PARAMETERS: dict[str, tuple[TypeAdapter[Any], str]] = {
 _EMPTY = b"{}"
 _KEY: TypeAdapter[str] = TypeAdapter(IdempotencyKey)
 _ENTITY_TAG = re.compile(r'\*|(?:W/)?"[^"]*"')
+VERSION_TAG = '"[1-9][0-9]{0,18}"'
+"""The entity tag of a version, as a pattern."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,11 @@ def operation(
     return declare
 
 
+def methods_of(path: str) -> list[str]:
+    """Return the methods of the path that is declared as it stands, without parameters."""
+    return [declared.method for declared in OPERATIONS if declared.path == path]
+
+
 def parameter_type(name: str) -> TypeAdapter[Any]:
     """Return the type of a path's parameter."""
     return _PARAMETERS[name][0]
@@ -248,7 +255,7 @@ def _expected_version(event: Event) -> int | None:
         )
         raise InvalidInput([problem])
     # A tag that no version has, or a weak one, is well-formed and matches nothing.
-    return int(tag[1:-1]) if re.fullmatch(r'"[1-9][0-9]{0,18}"', tag) else 0
+    return int(tag[1:-1]) if re.fullmatch(VERSION_TAG, tag) else 0
 
 
 def _idempotency_key(event: Event) -> str | None:

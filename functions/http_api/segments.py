@@ -30,7 +30,8 @@ AgentSegment = Annotated[
     Field(
         description="The agent's id, with each byte of `/`, `?`, `%` and `~` in it as `~` and two "
         "hexadecimal digits: `~2F`, `~3F`, `~25`, `~7E`; and `.` and `..` as `~2E` and `~2E~2E`. "
-        "Any other character may be written so too."
+        "Any other character may be written so too.",
+        json_schema_extra={"pattern": r"^([^~%?/\x00-\x1f]|~(2F|3F|25|7E|2E))+$"},
     ),
     BeforeValidator(_read),
 ]

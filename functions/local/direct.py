@@ -11,7 +11,9 @@ from local.told import CannotDo, WronglyCalled
 from memories.errors import DomainError, InvalidInput, StoreUnavailable
 from memories.models import MemoryDraft, MemoryPatch, MemoryQuery
 from memories.principal import Principal
+from memories.relation_models import RelationDraft, RelationQuery
 from memories.service import MemoryService
+from memories.tag_models import TagQuery
 from memories.transfer_models import ExportQuery
 from memories.validation import invalid_input
 
@@ -22,8 +24,11 @@ class DirectClient:
     """Client of a service, on behalf of a principal."""
 
     def __init__(self, service: MemoryService, principal: Principal) -> None:
+        """Register the agent, as every door does."""
         self._service = service
         self._principal = principal
+        with _told():
+            service.accounts.seen(principal)
 
     def record(self, draft: Mapping[str, Any]) -> Fields:
         return self._one(lambda: self._service.record(self._principal, _read(MemoryDraft, draft)))
@@ -47,6 +52,29 @@ class DirectClient:
 
     def retire(self, memory_id: int, expected_version: int | None) -> Fields:
         return self._one(lambda: self._service.retire(self._principal, memory_id, expected_version))
+
+    def tags(self, query: Mapping[str, Any]) -> Fields:
+        return self._one(lambda: self._service.tags.listed(self._principal, _read(TagQuery, query)))
+
+    def relations(self, memory_id: int, query: Mapping[str, Any]) -> Fields:
+        return self._one(
+            lambda: self._service.relations.listed(
+                self._principal, memory_id, _read(RelationQuery, query)
+            )
+        )
+
+    def relate(self, from_id: int, relation_type: str, to_id: int, strength: float) -> Fields:
+        draft = {"strength": strength}
+        return self._one(
+            lambda: self._service.relations.relate(
+                self._principal, from_id, relation_type, to_id, _read(RelationDraft, draft)
+            )[0]
+        )
+
+    def unrelate(self, from_id: int, relation_type: str, to_id: int) -> Fields:
+        return self._one(
+            lambda: self._service.relations.unrelate(self._principal, from_id, relation_type, to_id)
+        )
 
     def export(self, after: int) -> Exported:
         with _told():

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import httpx2
 
@@ -58,6 +58,20 @@ class HttpClient:
 
     def retire(self, memory_id: int, expected_version: int | None) -> Fields:
         return self._one("DELETE", f"/memories/{memory_id}", expected_version=expected_version)
+
+    def tags(self, query: Mapping[str, Any]) -> Fields:
+        return self._one("GET", "/tags", query)
+
+    def relations(self, memory_id: int, query: Mapping[str, Any]) -> Fields:
+        return self._one("GET", f"/memories/{memory_id}/relations", query)
+
+    def relate(self, from_id: int, relation_type: str, to_id: int, strength: float) -> Fields:
+        path = f"/memories/{from_id}/relations/{quote(relation_type, '')}/{to_id}"
+        return self._one("PUT", path, body={"strength": strength})
+
+    def unrelate(self, from_id: int, relation_type: str, to_id: int) -> Fields:
+        path = f"/memories/{from_id}/relations/{quote(relation_type, '')}/{to_id}"
+        return self._one("DELETE", path)
 
     def export(self, after: int) -> Exported:
         answer = self._send("GET", "/export", params={"after": after})

@@ -32,6 +32,19 @@ def print_fields(fields: Mapping[str, str]) -> None:
         print(f"{name:{width}}  {on_a_line(value)}".rstrip())
 
 
+def page_place(page: Mapping[str, Any]) -> None:
+    """Say, beside the output, which part of the matches a page is."""
+    shown, total, offset = len(page["items"]), page["total"], page["offset"]
+    if not total:
+        told = "nothing found"
+    elif not shown:
+        told = f"nothing after the {total} that were found"
+    else:
+        more = f"; go on with --offset {offset + shown}" if page["has_more"] else ""
+        told = f"{offset + 1} to {offset + shown} of {total}{more}"
+    print(told, file=sys.stderr)
+
+
 def safe(text: str) -> str:
     """Return the text without what could move a terminal's cursor or turn its writing around."""
     return "".join(

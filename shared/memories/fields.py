@@ -1,14 +1,15 @@
 """The types of the fields, each rule named once. Every door takes its inputs by these."""
 
 import re
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from memories.principal import MAX_NAME_LENGTH
-from memories.text import forbidden_character, is_blank
+from memories.text import PLAIN, PLAIN_NOT_BLANK, forbidden_character, is_blank
 
 MAX_ID = 2**63 - 1
 MAX_LIMIT = 100
@@ -16,6 +17,7 @@ MAX_TAGS = 20
 MAX_SENT_TAGS = 100
 MAX_BATCH = 25
 MAX_SHARED = 100
+RELATION_TYPE = "[a-z][a-z_]{0,31}"
 # Of an import, and of a page of an export.
 MAX_LINES = 1_000
 # What every reader of JSON keeps exactly, and what can still be counted on from.
@@ -102,6 +104,13 @@ def _printable(key: str) -> str:
 def _capped(limit: int) -> int:
     return min(limit, MAX_LIMIT)
 
+
+# What the checks of texts are as patterns. Those for "not blank" come after that for plain text.
+PATTERNS: Mapping[Callable[..., Any], str] = {
+    _plain_text: PLAIN,
+    _not_blank: PLAIN_NOT_BLANK,
+    _not_empty_filter: PLAIN_NOT_BLANK,
+}
 
 Content = Annotated[
     str,
@@ -192,7 +201,7 @@ SharedWith = Annotated[
 RelationType = Annotated[
     str,
     Field(
-        pattern="^[a-z][a-z_]{0,31}$",
+        pattern=f"^{RELATION_TYPE}$",
         description="How the one relates to the other: follows, contradicts, elaborates, "
         "supersedes, or a word of your own",
     ),

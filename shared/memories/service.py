@@ -74,7 +74,7 @@ class MemoryService:
         self._pause = pause
         self.fair_use = FairUse(store.usage, clock, limits)
         self.recording = Recording(store, clock)
-        self.transfer = Transfer(store.transfer, clock)
+        self.transfer = Transfer(store, clock)
         self.accounts = AccountService(store, clock, pause)
         self.relations = Relations(store, clock)
         self.tags = Tags(store.tags, standard_tags)

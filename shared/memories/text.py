@@ -7,7 +7,16 @@ from collections.abc import Iterable
 # U+001F is a C0 control, which no stored text may hold: a match cannot span it.
 SEPARATOR = "\x1f"
 
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
+_CONTROLS = r"\x00-\x08\x0b\x0c\x0e-\x1f"
+_SPACES = r"\t\n\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+
+PLAIN = f"^[^{_CONTROLS}]*$"
+"""What a text that may be stored matches, lone surrogates aside, in the dialect of JSON schemas."""
+
+PLAIN_NOT_BLANK = f"^[^{_CONTROLS}]*[^{_CONTROLS}{_SPACES}][^{_CONTROLS}]*$"
+"""The same of a text that is more than white space."""
+
+_FORBIDDEN = re.compile(f"[{_CONTROLS}\ud800-\udfff]")
 
 
 def fold(text: str) -> str:

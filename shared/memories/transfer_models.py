@@ -1,8 +1,8 @@
 """The lines of an export and of an import, and what is told of each."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from memories.errors import Problem
@@ -18,9 +18,12 @@ from memories.fields import (
     MemoryType,
     Moment,
     Offset,
+    RelationType,
     Source,
     Status,
+    Strength,
     Tags,
+    Timestamp,
 )
 from memories.models import Memory, MemoryQuery, Permissions
 
@@ -36,8 +39,20 @@ class ExportQuery(BaseModel):
     limit: ExportLimit = MAX_LINES
 
 
+class ExportedRelation(BaseModel):
+    """How the memory relates to another."""
+
+    model_config = ConfigDict(frozen=True)
+
+    relation_type: str
+    to_id: int
+    strength: float
+    created_at: Timestamp
+    agent_id: str
+
+
 class ExportedMemory(Memory):
-    """One record with all that is kept of it."""
+    """One record with all that is kept of it, and how it relates to others."""
 
     type: Literal["memory"] = "memory"
     agent_id: str
@@ -46,6 +61,7 @@ class ExportedMemory(Memory):
     source: str | None
     access_count: int
     permissions: Permissions
+    relations: list[ExportedRelation]
 
 
 class ExportPage(BaseModel):
@@ -55,13 +71,37 @@ class ExportPage(BaseModel):
     next: int | None
 
 
-class ImportedMemory(BaseModel):
-    """One record to take in as it is. What is null or not sent is as in a new one."""
+Id = Annotated[int, Field(ge=1, le=MAX_ID)]
 
+
+class _Imported(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
+
+class _RelationFields(_Imported):
+    relation_type: RelationType
+    to_id: Id
+    strength: Strength = 1.0
+    created_at: Moment | None = None
+    agent_id: AgentId | None = None
+
+
+class RelationOfMemory(_RelationFields):
+    """How an imported memory relates to another of the same import."""
+
+
+class ImportedRelation(_RelationFields):
+    """A relation between two memories, by the ids that they have here."""
+
+    type: Literal["relation"]
+    from_id: Id
+
+
+class ImportedMemory(_Imported):
+    """One record to take in as it is. What is null or not sent is as in a new one."""
+
     type: Literal["memory"] = "memory"
-    id: Annotated[int, Field(ge=1, le=MAX_ID)] | None = None
+    id: Id | None = None
     content: Content
     tags: Tags
     created_at: Moment | None = None
@@ -76,6 +116,7 @@ class ImportedMemory(BaseModel):
     source: Source | None = None
     access_count: Count = 0
     permissions: Permissions = Permissions(is_public=True, read_only=False, shared_with_agents=[])
+    relations: list[RelationOfMemory] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _an_id_comes_with_what_tells_it_from_others(self) -> Self:
@@ -85,7 +126,10 @@ class ImportedMemory(BaseModel):
 
 
 class ImportedLine(BaseModel):
-    """What became of a line, and the id that its record has here."""
+    """What became of a line, and the id that its memory has here.
+
+    The problems are those of a refused line, or of relations of a memory that is not refused.
+    """
 
     line: int = Field(ge=1)
     result: Result = Field(description="recorded: it is new here; kept: it was here already")
@@ -94,9 +138,26 @@ class ImportedLine(BaseModel):
 
 
 class ImportReport(BaseModel):
-    """What became of each line that is not blank, and how many there are of each result."""
+    """What became of each line that is not blank, and how many there are of each result.
+
+    Relations count as lines where they are lines of their own.
+    """
 
     recorded: int
     kept: int
     refused: int
     lines: list[ImportedLine]
+
+
+def _type_of(line: Any) -> Any:
+    return line.get("type", "memory") if isinstance(line, dict) else "memory"
+
+
+ImportLine = Annotated[
+    Annotated[ImportedMemory, Tag("memory")] | Annotated[ImportedRelation, Tag("relation")],
+    Discriminator(
+        _type_of,
+        custom_error_type="line_type",
+        custom_error_message="type must be memory or relation",
+    ),
+]

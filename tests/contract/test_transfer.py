@@ -95,6 +95,7 @@ def test_an_export_holds_every_field_of_every_status(http: HttpClient, clock: Cl
             "source": "s",
             "access_count": 1,
             "permissions": {"is_public": True, "read_only": False, "shared_with_agents": []},
+            "relations": [],
         },
         {
             "id": 2,
@@ -113,6 +114,7 @@ def test_an_export_holds_every_field_of_every_status(http: HttpClient, clock: Cl
             "source": None,
             "access_count": 0,
             "permissions": {"is_public": False, "read_only": False, "shared_with_agents": ["b"]},
+            "relations": [],
         },
     ]
 
@@ -286,7 +288,13 @@ WRONG: Sequence[tuple[object, str]] = [
     (line(1, status="gone"), "status"),
     (line(1, agent_id=""), "agent_id"),
     (line(1, user_id="another"), "user_id"),
-    (line(1, type="entity"), "type"),
+    (line(1, type="entity"), ""),
+    ({"type": "relation", "from_id": 7, "to_id": 8}, "relation_type"),
+    ({"type": "relation", "from_id": 0, "to_id": 8, "relation_type": "follows"}, "from_id"),
+    ({"type": "relation", "from_id": 7, "to_id": 8, "relation_type": "Follows"}, "relation_type"),
+    ({"type": "relation", "from_id": 7, "to_id": 7, "relation_type": "follows"}, "to_id"),
+    ({"type": "relation", "from_id": 9, "to_id": 7, "relation_type": "follows"}, "from_id"),
+    (line(1, relations=[{"to_id": 7}]), "relations.0.relation_type"),
     (line(1, permissions={"is_public": False}), "permissions.read_only"),
 ]
 
@@ -348,3 +356,89 @@ def test_users_import_and_export_their_own_only(http: HttpClient, elsewhere: Htt
     assert exported(elsewhere) == []
     assert reported(imported(elsewhere, line(1, "Likes coffee"))) == [(1, "recorded", 1)]
     assert exported(http)[0]["content"] == "Likes tea"
+
+
+def relation(from_id: int, to_id: int, **fields: Any) -> dict[str, Any]:
+    made = {"created_at": AT, "agent_id": "maker"}
+    ends = {"from_id": from_id, "relation_type": "follows", "to_id": to_id}
+    return {"type": "relation", **ends, "strength": 1.0, **made, **fields}
+
+
+def shown(http: HttpClient, memory_id: int) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = http.send("GET", f"/memories/{memory_id}/relations").body["items"]
+    return [{"type": "relation", **each} for each in items]
+
+
+def test_relations_leave_and_come_with_their_memories(
+    http: HttpClient, elsewhere: HttpClient, clock: Clock
+) -> None:
+    for number in range(3):
+        http.send("POST", "/memories", draft(str(number)))
+    http.send("PUT", "/memories/1/relations/follows/3", {"strength": 0.5})
+    clock.advance()
+    http.send("PUT", "/memories/3/relations/supersedes/1")
+
+    lines = exported(http)
+    assert [[each["to_id"] for each in one["relations"]] for one in lines] == [[3], [], [1]]
+    assert imported(elsewhere, *lines)["recorded"] == 3
+
+    assert exported(elsewhere) == lines
+    assert shown(elsewhere, 1) == shown(http, 1)
+    assert len(shown(http, 1)) == 2
+
+
+def test_relations_follow_a_memory_to_its_new_id(http: HttpClient) -> None:
+    http.send("POST", "/memories", draft("Here first"))
+    edge = {name: relation(1, 2)[name] for name in ("relation_type", "strength", "created_at")}
+    lines = [
+        line(1, relations=[edge | {"to_id": 2, "agent_id": "maker"}]),
+        line(2, relations=[edge | {"to_id": 1, "agent_id": "maker"}]),
+    ]
+
+    for _ in range(2):
+        imported(http, *lines)
+        assert shown(http, 1) == []
+        assert shown(http, 3) == [relation(3, 2), relation(2, 3)]
+
+
+def test_a_relation_that_is_here_is_kept_as_it_is(http: HttpClient) -> None:
+    imported(http, line(1), line(2), relation(1, 2, strength=0.25))
+
+    report = imported(http, relation(1, 2, strength=0.75, created_at=AT.replace("2026", "2025")))
+
+    assert reported(report) == [(1, "kept", None)]
+    assert shown(http, 1) == [relation(1, 2, strength=0.25)]
+
+
+def test_a_relation_to_what_is_not_in_the_import_is_told_and_its_memory_recorded(
+    http: HttpClient,
+) -> None:
+    http.send("POST", "/memories", draft("Another's number 1"))
+
+    report = imported(http, line(2, relations=[{"to_id": 1, "relation_type": "follows"}]))
+
+    assert reported(report) == [(1, "recorded", 2)]
+    assert report["lines"][0]["problems"][0]["loc"] == ["relations", 0, "to_id"]
+    assert shown(http, 2) == []
+
+
+def test_a_relation_is_recorded_as_its_agent_may(handler: Handler) -> None:
+    maker, other = (EventClient(handler, claims_of("local", agent)) for agent in ("maker", "b"))
+    private = {"is_public": False, "read_only": False, "shared_with_agents": []}
+    locked = private | {"is_public": True, "read_only": True}
+    imported(other, line(1, permissions=private), line(2, permissions=locked), line(3))
+
+    for agent, results in (("maker", ["recorded"] * 3), ("b", ["refused", "refused", "refused"])):
+        lines = [relation(*ends, agent_id=agent) for ends in ((1, 3), (3, 1), (2, 3))]
+        assert [each["result"] for each in imported(other, *lines)["lines"]] == results
+    assert len(shown(maker, 3)) == 3
+    # The other agent sees, and exports, what it may read of both ends.
+    assert [one["relations"] != [] for one in exported(other)] == [True, False]
+    assert [one["relations"] != [] for one in exported(maker)] == [True, True, True]
+
+
+def test_relations_of_deleted_memories_are_not_exported(http: HttpClient) -> None:
+    imported(http, line(1), line(2), line(3), relation(1, 2), relation(2, 3), relation(3, 1))
+    http.send("DELETE", "/memories/2")
+
+    assert [len(one["relations"]) for one in exported(http)] == [0, 0, 1]

@@ -376,7 +376,7 @@ def test_a_hub_shows_its_first_hundred_in_full_and_all_of_them_in_pages(
     for _ in range(5):
         service.record_batch(principal, [MemoryDraft(content="x", tags=["x"])] * 25)
     now = "2026-04-06T14:12:00.000000Z"
-    relation = store.relations.out_of(principal, [OTHER])[0]
+    relation = store.relations.out_of(principal, OTHER, OTHER)[0]
     for other in range(4, 129):
         store.relations.put(principal, relation._replace(from_id=NEW, to_id=other, created_at=now))
     full = service.inspect(principal, NEW, full=True)

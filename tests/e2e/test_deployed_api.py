@@ -64,6 +64,17 @@ def test_answers_carry_their_headers(stack: Stack, issuer: Issuer, user: str) ->
     assert recorded.headers["cache-control"] == "no-store"
 
 
+def test_a_repeat_with_its_key_stores_nothing(door: HttpDoor) -> None:
+    first = door.record(**draft(), idempotency_key="k")
+    assert not door.replayed
+    assert door.record(**draft(), idempotency_key="k") == first
+    assert door.replayed
+    with pytest.raises(Refused) as reused:
+        door.record(**draft("Another"), idempotency_key="k")
+    assert reused.value.kind == "invalid"
+    assert door.search()["total"] == 1
+
+
 def test_a_batch_is_stored_whole_or_not_at_all(door: HttpDoor) -> None:
     stored = door.record_batch([draft(f"Fact {number}") for number in range(25)])
     assert [memory["content"] for memory in stored] == [f"Fact {number}" for number in range(25)]

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from clock import Clock
@@ -87,6 +88,29 @@ def test_the_api_describes_itself(http: HttpClient) -> None:
     )
     assert limit["schema"]["minimum"] == 1
     assert document["components"]["schemas"]["MemoryDraft"]["additionalProperties"] is False
+
+
+def test_the_document_says_which_operations_follow_another(http: HttpClient) -> None:
+    paths = http.send("GET", "/openapi.json").body["paths"]
+
+    links = paths["/memories"]["post"]["responses"]["201"]["links"]
+
+    followed = {"inspect_memory", "revise_memory", "retire_memory", "get_permissions"}
+    assert followed <= links.keys()
+    assert links["inspect_memory"] == {
+        "operationId": "inspect_memory",
+        "parameters": {"memory_id": "$response.body#/id"},
+    }
+
+
+@pytest.mark.parametrize("text", ["", " ", "\u2003\n", "a\x00", "\x1f"], ids=repr)
+def test_what_the_document_says_of_a_text_is_what_is_held(http: HttpClient, text: str) -> None:
+    schemas = http.send("GET", "/openapi.json").body["components"]["schemas"]
+    content = Draft202012Validator(schemas["MemoryDraft"]["properties"]["content"])
+
+    assert content.is_valid("a\tb\r\n \x7f")
+    assert not content.is_valid(text)
+    assert http.send("POST", "/memories", draft(text)).status == 422
 
 
 def test_the_docs_are_a_page_that_needs_nothing_from_elsewhere(http: HttpClient) -> None:

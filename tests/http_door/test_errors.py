@@ -48,6 +48,9 @@ def test_a_missing_memory_is_404(http: HttpClient) -> None:
         ("POST", "/health", "GET"),
         ("POST", "/docs", "GET"),
         ("PUT", "/memories/%00", "DELETE, GET, PATCH"),
+        ("GET", "/memories/batch", "POST"),
+        ("DELETE", "/memories/batch", "POST"),
+        ("OPTIONS", "/memories/batch", "POST"),
     ],
 )
 def test_a_method_that_a_path_has_not_is_405(

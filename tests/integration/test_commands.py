@@ -117,6 +117,34 @@ def test_agents_are_kept_apart(run: Run) -> None:
     assert totals == [2, 1, 0]
 
 
+def test_memories_are_related_and_their_relations_listed_and_removed(run: Run) -> None:
+    run("add", "Old", "--tag", "a")
+    run("add", "New", "--tag", "a")
+
+    assert run("relate", "2", "supersedes", "1", "--strength", "0.5").output == (
+        "memory 2 supersedes memory 1\n"
+    )
+    assert run("relations", "1").output.splitlines() == [
+        "FROM  TYPE        TO  STRENGTH  AGENT",
+        "2     supersedes  1   0.5       local",
+    ]
+    assert run("relations", "1", "--direction", "out").told == "nothing found\n"
+    assert run("relations", "1", "--type", "follows", "--json").json["total"] == 0
+    assert run("show", "1", "--full").output.count("related memories    2\n") == 1
+    assert run("unrelate", "2", "supersedes", "1").output == "removed the relation\n"
+    assert run("unrelate", "2", "supersedes", "1").code == 1
+    assert run("relate", "2", "supersedes", "9") == (1, "", "memories: Memory not found\n")
+    assert run("relate", "2", "supersedes", "1", "--strength", "2").code == 2
+
+
+def test_the_tags_in_use_are_listed_most_used_first(run: Run) -> None:
+    for tags in (["a"], ["b", "a"]):
+        run("add", "text", *(each for tag in tags for each in ("--tag", tag)))
+
+    assert run("tags") == (0, "MEMORIES  TAG\n2         a\n1         b\n", "1 to 2 of 2\n")
+    assert run("tags", "--limit", "1", "--json").json["items"] == [{"tag": "a", "count": 2}]
+
+
 def test_a_text_can_come_from_the_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("Two\nlines\n"))
 
@@ -200,6 +228,7 @@ def test_a_token_goes_only_where_nobody_can_read_it(
         ["add", "text"],
         ["show", "abc"],
         ["show", "0"],
+        ["relate", "1", "Super-Sedes", "2"],
         ["show", str(10**30)],
         ["add", "text", "--tag", "a", "--status", "deleted"],
         ["search", "--sort", "size"],

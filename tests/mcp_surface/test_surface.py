@@ -363,8 +363,15 @@ class Failing:
     def accounts(self) -> "Failing":
         return self
 
+    @property
+    def fair_use(self) -> "Failing":
+        return self
+
     def seen(self, *_: object) -> None:
         """The agent is known."""
+
+    def count(self, *_: object, **__: object) -> None:
+        """There is no limit."""
 
     def inspect(self, *_: object, **__: object) -> object:
         raise self.error

@@ -56,6 +56,7 @@ LAYERS = [
         "memories.access_log",
         "memories.service",
         "memories.transfer",
+        "memories.arrivals",
     },
     {"memories.bootstrap"},
 ]

@@ -7,7 +7,7 @@ from http_api.errors import LINES
 from http_api.operations import operation
 from memories.principal import Principal
 from memories.service import MemoryService
-from memories.transfer_models import ExportedMemory, ExportQuery, ImportedMemory, ImportReport
+from memories.transfer_models import ExportedMemory, ExportQuery, ImportLine, ImportReport
 
 
 @operation(
@@ -33,7 +33,7 @@ def export_memories(
     "POST",
     "/import",
     summary="Import memories whole, one a line; those that are here already are kept as they are",
-    body=ImportedMemory,
+    body=ImportLine,
     takes=LINES,
     returns=ImportReport,
     errors=(413, 415, 422),

@@ -14,7 +14,7 @@ from local.commands.options import (
     given,
     opened_client,
 )
-from local.tables import print_fields, print_json, print_table, safe
+from local.tables import page_place, print_fields, print_json, print_table, safe
 from memories.config import Settings
 from memories.fields import EditableStatus, MemoryType, Sort, Status
 
@@ -115,7 +115,7 @@ def _search(settings: Settings, json: bool, full: bool, **options: Any) -> None:
         print_table(
             ["id", "type", "status", "updated", "tags", "content"], [_row(each) for each in items]
         )
-    print(_place(page), file=sys.stderr)
+    page_place(page)
 
 
 def _show(settings: Settings, json: bool, full: bool, memory_id: int, **options: Any) -> None:
@@ -156,17 +156,6 @@ def _row(memory: Mapping[str, Any]) -> list[str]:
         ", ".join(memory["tags"]),
         memory["content"],
     ]
-
-
-def _place(page: Mapping[str, Any]) -> str:
-    """Say which part of the matches this is."""
-    shown, total, offset = len(page["items"]), page["total"], page["offset"]
-    if not total:
-        return "nothing found"
-    if not shown:
-        return f"nothing after the {total} that were found"
-    more = f"; go on with --offset {offset + shown}" if page["has_more"] else ""
-    return f"{offset + 1} to {offset + shown} of {total}{more}"
 
 
 def _print_memory(memory: Mapping[str, Any]) -> None:

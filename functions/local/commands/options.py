@@ -11,8 +11,8 @@ from local.client import Client
 from local.direct import DirectClient
 from local.identity import principal_for
 from local.storage import STORES, open_store
+from memories.bootstrap import build_service
 from memories.config import Settings
-from memories.service import MemoryService
 
 # argparse has private names for these.
 Subparsers = Any
@@ -93,8 +93,7 @@ def opened_client(
     else:
         principal = principal_for(settings.agent)
         with open_store(settings, store, create_table) as (opened, _):
-            service = MemoryService(opened, standard_tags=settings.standard_tags)
-            yield DirectClient(service, principal)
+            yield DirectClient(build_service(settings, opened), principal)
 
 
 def add_id(parser: argparse.ArgumentParser) -> None:

@@ -37,7 +37,7 @@ class OwnExport:
             for relation in relations if isinstance(relations, list) else []:
                 if isinstance(relation, dict):
                     said = dict(relation)
-                    yield Link(f"line {number}", _key(memory), said.pop("to", None), said)
+                    yield Link(f"line {number}", _key(memory), said.pop("to_id", None), said)
                 else:
                     yield Remark(f"line {number}", "a relation must be an object", is_refusal=True)
 

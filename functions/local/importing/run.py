@@ -51,7 +51,7 @@ class ImportRun:
             if isinstance(link, Remark):
                 yield link
             elif link.from_key in self._ids and link.to_key in self._ids:
-                ends = {"from": self._ids[link.from_key], "to": self._ids[link.to_key]}
+                ends = {"from_id": self._ids[link.from_key], "to_id": self._ids[link.to_key]}
                 yield Item(link.place, None, line_of({"type": "relation", **ends, **link.said}))
             else:
                 told = "a relation's other end was not imported"
@@ -75,7 +75,7 @@ class ImportRun:
             try:
                 return _lines(self._client.take_in(lines))
             except Unavailable as error:
-                self._pause(error.retry_after * 2 ** (tries - 1))
+                self._pause(max(error.retry_after, 2 ** (tries - 1)))
         return _lines(self._client.take_in(lines))
 
     def _count(self, counts: Counter[str], place: str, line: Fields) -> None:

@@ -96,8 +96,15 @@ class RelationStore(Protocol):
         Whether these memories themselves may be read is not looked at.
         """
 
-    def out_of(self, principal: Principal, memory_ids: Sequence[int]) -> list[RelationRecord]:
-        """Return all that lead out of the memories, in the order of those.
+    def out_of(self, principal: Principal, first_id: int, last_id: int) -> list[RelationRecord]:
+        """Return all that lead out of the memories with ids from the first to the last, in order.
 
-        Whatever the status and the grants of either end, as the records that Store.get returns.
+        To what may be read and is not deleted. Whether these memories themselves are so is not
+        looked at.
+        """
+
+    def add(self, relations: Sequence[tuple[Principal, RelationRecord]]) -> list[bool | EndRefused]:
+        """Store the relations that are not there yet, each by the rules for its principal.
+
+        Say of each whether it is new, or why it was refused. One that is there is left as it is.
         """

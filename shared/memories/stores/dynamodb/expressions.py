@@ -133,6 +133,22 @@ def related_to(user_id: str, prefix: str) -> Condition:
     )
 
 
+def related_from(user_id: str, first_id: int, last_id: int) -> Condition:
+    """The relations out of some memories are next to one another, in the order of these."""
+    bounds = {
+        ":first": keys.relations_of(keys.RELATION_PREFIX, first_id, None),
+        # Of the next memory there is none with just this key.
+        ":last": keys.relations_of(keys.RELATION_PREFIX, last_id + 1, None),
+    }
+    return all_of(
+        indexed_of(user_id),
+        Condition(
+            "#sk BETWEEN :first AND :last",
+            {name: {"S": bound} for name, bound in bounds.items()},
+        ),
+    )
+
+
 def indexed_of(user_id: str) -> Condition:
     """An index holds memories only, so the partition is enough."""
     return Condition("#pk = :pk", {":pk": {"S": keys.partition(user_id)}})

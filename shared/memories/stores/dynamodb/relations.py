@@ -17,6 +17,7 @@ from memories.stores.dynamodb.expressions import (
     IS_ABSENT,
     IS_THERE,
     NOT_DELETED,
+    Condition,
     all_of,
     changeable_by,
     in_status,
@@ -24,6 +25,7 @@ from memories.stores.dynamodb.expressions import (
     names_in,
     readable_by,
     recorded_at,
+    related_from,
     related_to,
 )
 from memories.stores.dynamodb.failures import (
@@ -167,9 +169,36 @@ class DynamoDBRelations:
             for near, relations in found.items()
         }
 
-    def out_of(self, principal: Principal, memory_ids: Sequence[int]) -> list[RelationRecord]:
-        found = self._found(principal.user_id, memory_ids, "out", None, None)
-        return [relation for memory_id in memory_ids for relation in found[memory_id]]
+    def out_of(self, principal: Principal, first_id: int, last_id: int) -> list[RelationRecord]:
+        found = self._walk(related_from(principal.user_id, first_id, last_id), None)
+        visible = self._visible(principal, [each.to_id for each in found])
+        return [each for each in found if each.to_id in visible]
+
+    def add(self, relations: Sequence[tuple[Principal, RelationRecord]]) -> list[bool | EndRefused]:
+        results: dict[int, bool | EndRefused] = {}
+        for together in _apart([relation for _, relation in relations]):
+            added = self._workers.map(lambda number: self._add(*relations[number]), together)
+            results |= zip(together, added, strict=True)
+        return [results[number] for number in range(len(relations))]
+
+    def _add(self, principal: Principal, relation: RelationRecord) -> bool | EndRefused:
+        token = new_token(WRITE)
+        parts = [
+            self._check_from(principal, relation.from_id),
+            self._check_to(principal, relation.to_id),
+            *self._put(principal.user_id, relation, None, token),
+        ]
+        try:
+            self._transactions.write(parts, token)
+        except TransactionCanceled as canceled:
+            try:
+                _check(canceled, (relation.from_id, relation.to_id))
+            except EndRefused as refused:
+                return refused
+            if not canceled.items[_RELATION]:
+                raise StoreUnavailable from canceled
+            return False
+        return True
 
     def _check_from(self, principal: Principal, memory_id: int) -> Any:
         condition = all_of(NOT_DELETED, changeable_by(principal.agent_id))
@@ -238,13 +267,12 @@ class DynamoDBRelations:
         # A single one needs no other thread.
         run = self._workers.map if len(wanted) > 1 else map
         found: dict[int, list[RelationRecord]] = {memory_id: [] for memory_id in memory_ids}
-        answers = run(lambda prefix: self._walk(user_id, prefix, most), prefixes)
+        answers = run(lambda prefix: self._walk(related_to(user_id, prefix), most), prefixes)
         for (memory_id, _), relations in zip(wanted, answers, strict=True):
             found[memory_id] += relations
         return found
 
-    def _walk(self, user_id: str, prefix: str, most: int | None) -> list[RelationRecord]:
-        among = related_to(user_id, prefix)
+    def _walk(self, among: Condition, most: int | None) -> list[RelationRecord]:
         query: dict[str, Any] = {
             "TableName": self._table,
             "KeyConditionExpression": among.text,
@@ -281,6 +309,23 @@ def _made(asked: RelationRecord) -> Item:
 
 def _others(near: int, relations: Sequence[RelationRecord]) -> list[int]:
     return [each.from_id if each.to_id == near else each.to_id for each in relations]
+
+
+def _apart(relations: Sequence[RelationRecord]) -> list[list[int]]:
+    """Return the places of the relations in groups, in each of which no memory is met twice.
+
+    Two transactions at once that look at one item are in each other's way.
+    """
+    groups: list[list[int]] = []
+    met: dict[int, int] = {}
+    for number, relation in enumerate(relations):
+        ends = (relation.from_id, relation.to_id)
+        group = max(met.get(end, -1) for end in ends) + 1
+        met |= dict.fromkeys(ends, group)
+        if group == len(groups):
+            groups.append([])
+        groups[group].append(number)
+    return groups
 
 
 def _check(canceled: TransactionCanceled, ends: Sequence[int]) -> None:

@@ -79,9 +79,9 @@ class DynamoDBStore:
         self._creation = Creation(client, table, idempotency_table, pause)
         self.usage = DynamoDBUsage(client, idempotency_table)
         self._pages = Pages(client, table, self._workers, batches, marks)
+        self.transfer = DynamoDBTransfer(client, table, pause, self._workers)
         self.relations = DynamoDBRelations(client, table, pause, self._workers, batches)
         self.tags = DynamoDBTags(client, table)
-        self.transfer = DynamoDBTransfer(client, table, pause)
         self.accounts = DynamoDBAccounts(client, table)
 
     def create(
@@ -188,7 +188,6 @@ class DynamoDBStore:
 
     def close(self) -> None:
         self._workers.shutdown()
-        self.transfer.close()
         self._client.close()
 
     def _change(

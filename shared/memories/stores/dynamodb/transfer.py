@@ -7,7 +7,7 @@ id, or one that its origin has claimed, and is stored under that if nothing is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,9 +29,6 @@ from memories.stores.port_transfer import MAX_KEPT_ID, Arrival, Part, Placed, hi
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-# Threads for the puts of a group, which are made side by side.
-WORKERS = 8
-
 # BatchGetItem takes a hundred keys, and an arrival has two.
 _GROUP = 50
 
@@ -44,13 +41,13 @@ class _Found(NamedTuple):
 
 
 class DynamoDBTransfer:
-    """Transfers over one table. Owns the threads for calls that are made side by side."""
+    """Transfers over one table."""
 
-    def __init__(self, client: DynamoDBClient, table: str, pause: Pause) -> None:
+    def __init__(self, client: DynamoDBClient, table: str, pause: Pause, workers: Executor) -> None:
         self._client = client
         self._table = table
         self._pause = pause
-        self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="transfer")
+        self._workers = workers
 
     def read(self, principal: Principal, after: int, limit: int) -> Part:
         among = memories_after(principal.user_id, after)
@@ -78,9 +75,6 @@ class DynamoDBTransfer:
         for start in range(0, len(arrivals), _GROUP):
             placed += self._place_group(principal.user_id, arrivals[start : start + _GROUP])
         return placed
-
-    def close(self) -> None:
-        self._workers.shutdown()
 
     def _place_group(self, user_id: str, arrivals: Sequence[Arrival]) -> list[Placed]:
         found = self._find(user_id, arrivals)

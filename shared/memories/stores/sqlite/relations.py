@@ -101,17 +101,40 @@ class SqliteRelations:
                 found[memory_id] = [_relation_of(row) for row in rows]
             return found
 
-    def out_of(self, principal: Principal, memory_ids: Sequence[int]) -> list[RelationRecord]:
+    def out_of(self, principal: Principal, first_id: int, last_id: int) -> list[RelationRecord]:
+        columns = ", ".join(f"edge.{name}" for name in _COLUMNS.split(", "))
+        number = "(SELECT user_number FROM users WHERE user_id = :user_id)"
         with self._session.transaction(writes=False):
-            return [
-                _relation_of(row)
-                for memory_id in memory_ids
-                for row in self._session.all(
-                    f"SELECT {_COLUMNS} FROM memory_relations WHERE from_row = :near "
-                    "ORDER BY relation_type, to_row",
-                    {"near": self._row(principal, memory_id, "TRUE")},
-                )
-            ]
+            rows = self._session.all(
+                f"SELECT {columns} FROM memory_relations AS edge "
+                "JOIN memories ON memories.row_id = edge.to_row "
+                f"WHERE from_row BETWEEN ({number} << {ID_BITS}) + :first_id "
+                f"AND ({number} << {ID_BITS}) + :last_id AND {_NOT_DELETED} AND {READABLE} "
+                "ORDER BY edge.from_row, edge.relation_type, edge.to_row",
+                {
+                    "user_id": principal.user_id,
+                    "agent_id": principal.agent_id,
+                    "first_id": first_id,
+                    "last_id": last_id,
+                },
+            )
+        return [_relation_of(row) for row in rows]
+
+    def add(self, relations: Sequence[tuple[Principal, RelationRecord]]) -> list[bool | EndRefused]:
+        with self._session.transaction(durable=True):
+            return [self._add(principal, relation) for principal, relation in relations]
+
+    def _add(self, principal: Principal, relation: RelationRecord) -> bool | EndRefused:
+        try:
+            rows = self._ends(principal, relation.from_id, relation.to_id, READABLE)
+        except EndRefused as refused:
+            return refused
+        added = self._session.all(
+            f"INSERT INTO memory_relations ({_COLUMNS}) VALUES (:from_row, :relation_type, "
+            ":to_row, :strength, :created_at, :agent_id) ON CONFLICT DO NOTHING RETURNING 1",
+            relation._asdict() | rows,
+        )
+        return bool(added)
 
     def _ends(self, principal: Principal, from_id: int, to_id: int, to_rule: str) -> dict[str, Any]:
         """Return the rows of both ends. Raises EndRefused."""
