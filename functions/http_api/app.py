@@ -1,5 +1,6 @@
 """The function: an API Gateway event in, an answer out."""
 
+import math
 import os
 import re
 import uuid
@@ -19,6 +20,8 @@ from http_api.observability import Observer
 from http_api.operations import OPERATIONS, Operation, methods_of
 from memories.bootstrap import build_service, build_store
 from memories.config import Settings
+from memories.deadline import within
+from memories.limits import TIME_LIMIT
 from memories.service import MemoryService
 
 Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
@@ -29,15 +32,19 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
-def build_handler(service: MemoryService, settings: Settings) -> Handler:
+def build_handler(
+    service: MemoryService, settings: Settings, time_limit: float = TIME_LIMIT
+) -> Handler:
     """Return the Lambda handler over ``service``, for API Gateway's payload version 2.0.
 
+    For a request, no call to the store begins later than ``time_limit``, in seconds.
     The resolver keeps the event in its class, so call handlers from one thread at a time.
     """
     app = APIGatewayHttpResolver()
     router = Router()  # type: ignore[no-untyped-call]
     endpoints = [
-        (operation, _bound(operation, service, settings, router)) for operation in OPERATIONS
+        (operation, _bound(operation, service, settings, router, time_limit))
+        for operation in OPERATIONS
     ]
     for operation, endpoint in endpoints:
         router.route(operation.path, operation.method)(endpoint)
@@ -73,21 +80,26 @@ def deployed() -> Handler:
 
 
 def _bound(
-    operation: Operation, service: MemoryService, settings: Settings, router: Router
+    operation: Operation,
+    service: MemoryService,
+    settings: Settings,
+    router: Router,
+    time_limit: float,
 ) -> Callable[..., Response[str]]:
     def endpoint(**_: str) -> Response[str]:
         event = router.current_event
         if operation.parameters and (others := methods_of(event.path)):
             # A path with a name of its own, like /memories/batch, holds no parameter.
             raise MethodNotAllowed(others)
-        principal = operation.caller(event.raw_event, settings)
-        arguments = {} if principal is None else {"principal": principal}
-        if principal is not None:
-            service.fair_use.count(principal, writes=operation.method != "GET")
-            if operation.registers:
-                service.accounts.seen(principal)
-        arguments |= operation.arguments(event.raw_event, event.path)
-        return operation.handler(service=service, **arguments)
+        with within(time_limit if operation.limited else math.inf):
+            principal = operation.caller(event.raw_event, settings)
+            arguments = {} if principal is None else {"principal": principal}
+            if principal is not None:
+                service.fair_use.count(principal, writes=operation.method != "GET")
+                if operation.registers:
+                    service.accounts.seen(principal)
+            arguments |= operation.arguments(event.raw_event, event.path)
+            return operation.handler(service=service, **arguments)
 
     return endpoint
 

@@ -72,6 +72,8 @@ class Operation:
     authorised: bool
     # Whether a request makes the agent known that makes it.
     registers: bool
+    # Whether it has to be done within the time limit.
+    limited: bool
     errors: tuple[int, ...]
 
     @cached_property
@@ -145,10 +147,12 @@ def operation(
     repeatable: bool = False,
     authorised: bool = True,
     registers: bool = True,
+    limited: bool = True,
     errors: tuple[int, ...] = (),
 ) -> Callable[[Callable[..., Response[str]]], Callable[..., Response[str]]]:
     """Declare the decorated function as the handler of a route.
 
+    ``limited`` is for all but what takes as long as there is much of it.
     ``registers`` is for all but what erases agents, which would be erased again when it is
     repeated.
 
@@ -177,6 +181,7 @@ def operation(
                 repeatable=repeatable,
                 authorised=authorised,
                 registers=registers,
+                limited=limited,
                 errors=errors,
             )
         )

@@ -23,8 +23,10 @@ from mcp_server.policy import INSTRUCTIONS, MEMORY, POLICY, PROMPT, policy
 from mcp_server.tool import Remarked, Tool
 from mcp_server.tools import TOOLS
 from memories import __version__
+from memories.deadline import within
 from memories.errors import DomainError, MemoryNotFound
 from memories.fields import MAX_ID
+from memories.limits import TIME_LIMIT
 from memories.principal import READ, Principal
 from memories.service import MemoryService
 from memories.validation import invalid_input
@@ -119,9 +121,10 @@ class _Door:
         use: Callable[[MemoryService, Principal, Any], BaseModel],
         argument: object,
     ) -> BaseModel:
-        self._service.fair_use.count(principal, writes=scope != READ)
-        self._service.accounts.seen(principal)
-        return use(self._service, principal, argument)
+        with within(TIME_LIMIT):
+            self._service.fair_use.count(principal, writes=scope != READ)
+            self._service.accounts.seen(principal)
+            return use(self._service, principal, argument)
 
     async def list_resources(self, _: Context, __: object) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=[POLICY])

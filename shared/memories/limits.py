@@ -11,3 +11,9 @@ Lambda takes 6,291,556 bytes, all told: the rest is for what is around the recor
 
 MAX_PARAMETERS = 32
 """The most parameters of a query: more than any operation has."""
+
+TIME_LIMIT = 6.0
+"""The seconds after which no call to the store is begun for a request.
+
+The last one may take twelve more, with its retries: together less than a function has.
+"""

@@ -19,6 +19,7 @@ LAYERS = [
         "memories.errors",
         "memories.addresses",
         "memories.clock",
+        "memories.deadline",
         "memories.limits",
     },
     {"memories.principal", "memories.config", "memories.validation", "memories.grants"},

@@ -37,6 +37,7 @@ def export_memories(
     takes=LINES,
     returns=ImportReport,
     errors=(413, 415, 422),
+    limited=False,
 )
 def import_memories(service: MemoryService, principal: Principal, body: bytes) -> Response[str]:
     return json_answer(service.transfer.take_in(principal, body).model_dump_json())

@@ -8,6 +8,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from memories import deadline
 from memories.errors import StoreUnavailable
 from memories.stores.dynamodb.items import Item
 
@@ -68,7 +69,11 @@ class TransactionCanceled(Exception):
 
 @contextmanager
 def failures_sorted() -> Iterator[None]:
-    """Raise ConditionNotMet or TransactionCanceled for these, StoreUnavailable for failures."""
+    """Raise ConditionNotMet or TransactionCanceled for these, StoreUnavailable for failures.
+
+    A call is a failure too for which the request has no time left.
+    """
+    deadline.check()
     try:
         yield
     except ClientError as error:

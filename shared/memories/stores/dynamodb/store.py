@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from memories.errors import StoreUnavailable
@@ -42,6 +41,7 @@ from memories.stores.dynamodb.tags import DynamoDBTags
 from memories.stores.dynamodb.tokens import READ, WRITE, is_own, new_token
 from memories.stores.dynamodb.transfer import DynamoDBTransfer
 from memories.stores.dynamodb.usage import DynamoDBUsage
+from memories.stores.dynamodb.workers import Workers
 from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection
 from memories.stores.port_idempotency import KeyedRequest
 
@@ -72,7 +72,7 @@ class DynamoDBStore:
         self._client = client
         self._table = table
         self._pause = pause
-        self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="dynamodb")
+        self._workers = Workers(WORKERS, thread_name_prefix="dynamodb")
         batches = Batches(client, table, pause, self._workers)
         marks = Marks(client, table, pause, self._workers)
         idempotency_table = idempotency_table or keys.idempotency_table_of(table)
