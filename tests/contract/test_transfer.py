@@ -235,6 +235,18 @@ def test_a_record_whose_id_is_taken_gets_a_new_one_once(http: HttpClient) -> Non
     assert found[2]["created_at"] == AT
 
 
+def test_a_record_with_a_new_id_is_not_taken_for_the_one_that_comes_with_that_id(
+    http: HttpClient,
+) -> None:
+    # All were made at one time, by one agent.
+    http.send("POST", "/memories", draft("Here first"))
+
+    for result in ("recorded", "kept"):
+        assert reported(imported(http, line(1, "One"))) == [(1, result, 2)]
+        assert reported(imported(http, line(2, "Two"))) == [(1, result, 3)]
+        assert reported(imported(http, line(3, "Three"))) == [(1, result, 4)]
+
+
 def test_records_of_one_file_that_share_an_id_are_both_stored(http: HttpClient) -> None:
     lines = [line(1, "One"), line(1, "Two", agent_id="another"), line(1, "One")]
 

@@ -60,10 +60,13 @@ class TransferStore(Protocol):
         """
 
 
-def is_same(record: Record, arrival: Arrival) -> bool:
+def is_same(record: Record, origin: str | None, arrival: Arrival) -> bool:
     """Say whether the record under an arrival's id is what arrives.
 
-    By what never changes: its text and all else may have changed since it left.
+    ``origin`` is that of a record that got another id than it came with, and tells. Any other is
+    known by what never changes: its text and all else may have changed since it left.
     """
+    if origin is not None:
+        return origin == arrival.origin
     arriving = arrival.record
     return (record.created_at, record.agent_id) == (arriving.created_at, arriving.agent_id)

@@ -199,9 +199,8 @@ def _is_taken(arrival: Arrival, found: _Found) -> bool:
 
 
 def _is_at(item: Item, arrival: Arrival) -> bool:
-    # A record without an id of its own is made anew by each attempt: its origin alone tells.
-    by_origin = item.get("origin") == {"S": arrival.origin}
-    return by_origin or is_same(record_of(item), arrival)
+    origin = item["origin"]["S"] if "origin" in item else None
+    return is_same(record_of(item), origin, arrival)
 
 
 def _claim_key(user_id: str, origin: str) -> Item:

@@ -58,8 +58,8 @@ class _Visit:
 
     def place(self, arrival: Arrival) -> Placed:
         wanted = arrival.record.id
-        holder = self._record(wanted)
-        if holder and is_same(holder, arrival):
+        holder = self._holder(wanted)
+        if holder and is_same(*holder, arrival):
             return Placed(wanted, is_new=False)
         if known := self._known(arrival.origin):
             return Placed(known, is_new=False)
@@ -85,11 +85,15 @@ class _Visit:
         self._last_id += 1
         return self._last_id
 
-    def _record(self, memory_id: int) -> Record | None:
+    def _holder(self, memory_id: int) -> tuple[Record, str | None] | None:
+        """Return the record under an id, and its origin if it came with another one."""
         row = self._one(
-            f"SELECT {COLUMNS} FROM memories WHERE user_id = :user_id AND id = :id", id=memory_id
+            f"SELECT {COLUMNS}, (SELECT origin FROM memory_origins AS came "
+            "WHERE came.row_id = memories.row_id) "
+            "FROM memories WHERE user_id = :user_id AND id = :id",
+            id=memory_id,
         )
-        return record_of(row) if row else None
+        return (record_of(row[:-1]), row[-1]) if row else None
 
     def _known(self, origin: str) -> int | None:
         row = self._one(
