@@ -50,7 +50,7 @@ def seed(path: Path, records: int) -> None:
     for start in range(0, records, _BATCH):
         for record in store.create(_PRINCIPAL, new[start : start + _BATCH]):
             if record.id % 40 == 0:
-                store.retire(_PRINCIPAL, record.id, None)
+                store.retire(_PRINCIPAL, record.id, None, record.created_at)
     store.close()
 
 

@@ -6,8 +6,8 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 
+from local.commands import maintenance, relations, serving, tags, transfer
 from local.commands import memories as memory_commands
-from local.commands import relations, serving, tags, transfer
 from local.commands.options import Defaults
 from local.storage import MOTO
 from local.told import CannotDo, WronglyCalled
@@ -16,7 +16,7 @@ from memories.config import InvalidSetting, Settings
 from memories.errors import Unauthenticated
 from memories.stores.sqlite.file import UnusableDataFile
 
-_COMMANDS = (memory_commands, tags, relations, transfer, serving)
+_COMMANDS = (memory_commands, tags, relations, transfer, maintenance, serving)
 
 # What a person can put right.
 _TOLD = (CannotDo, InvalidSetting, UnusableDataFile, Unauthenticated)

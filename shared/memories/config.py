@@ -22,6 +22,19 @@ class StoreKind(StrEnum):
     DYNAMODB = "dynamodb"
 
 
+# The least value of numbers that have one.
+_LEAST = {
+    "connections": 1,
+    "log_days": 1,
+    "remove_deleted_days": 0,
+    "max_memories": 0,
+    "decay_days": 0,
+    "decay_floor": 0,
+    "user_limit": 0,
+    "agent_limit": 0,
+}
+
+
 @dataclass(frozen=True)
 class Settings:
     """How the service is set up. Each field is the variable of its name, as in MEMORIES_DATA."""
@@ -77,6 +90,13 @@ class Settings:
     # 0: no limit.
     user_limit: int = 0
     agent_limit: int = 0
+    # The policies of the lifecycle, each off at 0. After how many days what was retired is removed
+    # for good; how many memories a user may have; after how many days without use importance goes
+    # down by one, and the importance below which it does not go.
+    remove_deleted_days: int = 0
+    max_memories: int = 0
+    decay_days: int = 0
+    decay_floor: int = 1
     # What a deployed function tells of itself. On one machine it is silent.
     log_level: str = "INFO"
     tracing: bool = False
@@ -92,11 +112,10 @@ class Settings:
             variable = PREFIX + each.name.upper()
             if text := environment.get(variable):
                 given[each.name] = _value(variable, text, type(each.default), each.metadata)
-        if given.get("connections", 1) < 1:
-            raise InvalidSetting(f"{PREFIX}CONNECTIONS is {given['connections']}; 1 is the least")
-        for name in ("user_limit", "agent_limit"):
-            if given.get(name, 0) < 0:
-                raise InvalidSetting(f"{PREFIX}{name.upper()} is {given[name]}; 0 is the least")
+        for name, least in _LEAST.items():
+            if given.get(name, least) < least:
+                variable = PREFIX + name.upper()
+                raise InvalidSetting(f"{variable} is {given[name]}; {least} is the least")
         return cls(**given)
 
 

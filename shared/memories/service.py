@@ -161,10 +161,11 @@ class MemoryService:
         principal.require(WRITE)
         expected_version = _storable(expected_version)
         try:
-            return memory_of(self._store.retire(principal, memory_id, expected_version))
+            retired = self._store.retire(principal, memory_id, expected_version, self._now())
         except ConditionFailed as refused:
             changeable(refused.current, principal, memory_id, expected_version)
             raise WriteConflict from refused
+        return memory_of(retired)
 
     def permissions(self, principal: Principal, memory_id: int) -> Permissions:
         """Return who may use a memory. It is not marked as accessed. Raises MemoryNotFound."""

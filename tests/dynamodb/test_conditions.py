@@ -146,7 +146,7 @@ def test_a_memory_is_retired_by_those_who_may(
         (record,) = store.create(maker, [case.draft()])
         retired = record
         with allowed(may_change(record, agent), record):
-            retired = store.retire(replace(maker, agent_id=agent), record.id, version)
+            retired = store.retire(replace(maker, agent_id=agent), record.id, version, AT)
             assert retired == record._replace(status="deleted")
         assert store.get(maker, record.id) == retired
 
@@ -172,7 +172,7 @@ def test_a_memory_that_is_not_there_or_deleted_is_given_no_grants_and_none_is_ma
         store.grant(maker, 1, grants)
     assert store.get(maker, 1) is None
     (record,) = store.create(maker, [PRIVATE.draft()])
-    retired = store.retire(maker, record.id, None)
+    retired = store.retire(maker, record.id, None, AT)
     with refused(retired):
         store.grant(maker, record.id, grants)
     assert store.get(maker, record.id) == retired
@@ -185,7 +185,7 @@ def test_a_memory_that_is_not_there_is_neither_read_nor_changed_and_none_is_made
     with refused(None):
         store.update(maker, 1, 1, {"content": "New"}, AT)
     with refused(None):
-        store.retire(maker, 1, None)
+        store.retire(maker, 1, None, AT)
     assert store.get(maker, 1) is None
 
 

@@ -35,6 +35,7 @@ LAYERS = [
         "memories.stores.port",
         "memories.stores.port_accounts",
         "memories.stores.port_log",
+        "memories.stores.port_maintenance",
         "memories.stores.port_relations",
         "memories.stores.port_idempotency",
         "memories.stores.port_tags",
@@ -55,6 +56,7 @@ LAYERS = [
         "memories.recording",
         "memories.tags",
         "memories.access_log",
+        "memories.lifecycle",
         "memories.service",
         "memories.transfer",
         "memories.arrivals",
@@ -76,6 +78,7 @@ OUTSIDE = {
     },
     "local": {"httpx2", "moto", "pydantic", "rich", "starlette", "uvicorn", "yaml"},
     "stream": {"aws_lambda_powertools"},
+    "lifecycle": {"aws_lambda_powertools"},
 }
 # Who may speak to AWS, besides.
 AWS = {"boto3", "botocore"}
@@ -83,7 +86,7 @@ SPEAKS_TO_AWS = {
     "memories.bootstrap",
     "memories.stores.dynamodb.failures",
 }
-FUNCTIONS = {"http_api", "local", "mcp_server", "stream"}
+FUNCTIONS = {"http_api", "lifecycle", "local", "mcp_server", "stream"}
 
 
 def name_of(path: Path) -> str:

@@ -106,7 +106,7 @@ def test_every_log_is_kept_for_a_while_only() -> None:
     groups = of_type("AWS::Logs::LogGroup")
     assert groups
     assert all(group["RetentionInDays"] == {"Ref": "LogRetentionDays"} for group in groups.values())
-    for name in ("HttpFunction", "McpFunction", "StreamFunction"):
+    for name in ("HttpFunction", "McpFunction", "StreamFunction", "LifecycleFunction"):
         function = RESOURCES[name]["Properties"]
         assert function["LoggingConfig"]["LogGroup"]["Ref"] in groups
 
@@ -182,13 +182,22 @@ def test_the_stream_function_may_write_logs_and_see_whether_a_memory_is_there() 
     ]
 
 
+def test_the_lifecycle_is_off_unless_a_policy_is_set() -> None:
+    policies = ("RemoveDeletedDays", "MaxMemories", "DecayDays")
+    assert all(PARAMETERS[name]["Default"] == 0 for name in policies)
+    schedule = RESOURCES["LifecycleFunction"]["Properties"]["Events"]["Hourly"]
+    assert schedule["Properties"]["State"] == {"Fn::If": ["HasLifecycle", "ENABLED", "DISABLED"]}
+
+
 def _policies(role: str) -> list[dict[str, Any]]:
     """Return the policies of a role, with those that depend on a condition."""
     policies = RESOURCES[role]["Properties"]["Policies"]
     return [each.get("Fn::If", [None, each])[1] for each in policies]
 
 
-@pytest.mark.parametrize("function", ["HttpFunction", "McpFunction", "StreamFunction"])
+@pytest.mark.parametrize(
+    "function", ["HttpFunction", "McpFunction", "StreamFunction", "LifecycleFunction"]
+)
 def test_a_function_is_given_settings_that_there_are(function: str) -> None:
     variables = RESOURCES[function]["Properties"]["Environment"]["Variables"]
     ours = {name for name in variables if name.startswith(PREFIX)}

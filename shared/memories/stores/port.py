@@ -16,6 +16,7 @@ from memories.principal import Principal
 from memories.stores.port_accounts import Accounts
 from memories.stores.port_idempotency import KeyedRequest
 from memories.stores.port_log import AccessLog
+from memories.stores.port_maintenance import Maintenance
 from memories.stores.port_relations import RelationStore
 from memories.stores.port_tags import TagStore
 from memories.stores.port_usage import Usage
@@ -141,6 +142,10 @@ class Store(Protocol):
     def usage(self) -> Usage:
         """How much the users ask for."""
 
+    @property
+    def maintenance(self) -> Maintenance:
+        """What the lifecycle works with."""
+
     def create(
         self,
         principal: Principal,
@@ -182,10 +187,11 @@ class Store(Protocol):
         the condition and keeps its stored value. Raises ConditionFailed.
         """
 
-    def retire(self, principal: Principal, memory_id: int, version: int | None) -> Record:
-        """Mark as deleted, if it may be changed, is not deleted and, where given, at ``version``.
+    def retire(self, principal: Principal, memory_id: int, version: int | None, at: str) -> Record:
+        """Mark as deleted since ``at``.
 
-        Raises ConditionFailed.
+        If it may be changed, is not deleted and, where given, at ``version``. Raises
+        ConditionFailed.
         """
 
     def grant(self, principal: Principal, memory_id: int, grants: Mapping[str, Any]) -> Record:

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from memories.fields import Status
 from memories.stores.dynamodb import keys
-from memories.stores.dynamodb.items import Item
+from memories.stores.dynamodb.items import Item, attributes
 from memories.stores.port import Selection
+from memories.stores.port_maintenance import Candidate
 
 
 class Condition(NamedTuple):
@@ -103,6 +104,27 @@ def memories_of(user_id: str) -> Condition:
         Condition(
             "begins_with(#sk, :memory_prefix)", {":memory_prefix": {"S": keys.MEMORY_PREFIX}}
         ),
+    )
+
+
+def last_accessed_until(user_id: str, at: str) -> Condition:
+    """Those that were never accessed sort before every time."""
+    # "$" follows "#", which stands between a time and an id.
+    return all_of(
+        indexed_of(user_id), Condition("#accessed_sort <= :until", {":until": {"S": f"{at}$"}})
+    )
+
+
+def as_found(memory: Candidate) -> Condition:
+    """Between a look at a memory and its change by no one, a person's own change wins."""
+    names = [name for name in Candidate._fields if name not in {"user_id", "id"}]
+    found = attributes({name: getattr(memory, name) for name in names})
+    clauses = [
+        f"#{name} = :found_{name}" if name in found else f"attribute_not_exists(#{name})"
+        for name in names
+    ]
+    return Condition(
+        " AND ".join(clauses), {f":found_{name}": value for name, value in found.items()}
     )
 
 

@@ -34,6 +34,7 @@ from memories.stores.dynamodb.failures import (
 )
 from memories.stores.dynamodb.items import Item, attributes, key, record_of
 from memories.stores.dynamodb.log import DynamoDBLog
+from memories.stores.dynamodb.maintenance import DynamoDBMaintenance
 from memories.stores.dynamodb.marks import Marks
 from memories.stores.dynamodb.pages import Pages
 from memories.stores.dynamodb.relations import DynamoDBRelations
@@ -78,6 +79,7 @@ class DynamoDBStore:
         idempotency_table = idempotency_table or keys.idempotency_table_of(table)
         self._creation = Creation(client, table, idempotency_table, pause)
         self.usage = DynamoDBUsage(client, idempotency_table)
+        self.maintenance = DynamoDBMaintenance(client, table, pause, batches)
         self._pages = Pages(client, table, self._workers, batches, marks)
         self.transfer = DynamoDBTransfer(client, table, pause, self._workers)
         self.relations = DynamoDBRelations(client, table, pause, self._workers, batches)
@@ -150,8 +152,8 @@ class DynamoDBStore:
                 raise StoreUnavailable from refused
             raise ConditionFailed(current) from refused
 
-    def retire(self, principal: Principal, memory_id: int, version: int | None) -> Record:
-        values = attributes({"status": "deleted"}) | new_token(WRITE)
+    def retire(self, principal: Principal, memory_id: int, version: int | None, at: str) -> Record:
+        values = attributes({"status": "deleted", "deleted_at": at}) | new_token(WRITE)
         condition = all_of(NOT_DELETED, changeable_by(principal.agent_id))
         if version is not None:
             condition = all_of(condition, at_version(version))

@@ -20,6 +20,7 @@ from memories.stores.process_usage import ProcessUsage
 from memories.stores.sqlite import idempotency
 from memories.stores.sqlite.accounts import SqliteAccounts
 from memories.stores.sqlite.log import SqliteLog
+from memories.stores.sqlite.maintenance import SqliteMaintenance
 from memories.stores.sqlite.pages import CHANGEABLE, READABLE, page_of, total_of
 from memories.stores.sqlite.relations import SqliteRelations
 from memories.stores.sqlite.rows import (
@@ -53,6 +54,7 @@ class SqliteStore:
         """Open or create the file at ``path``. Raises UnusableDataFile."""
         self._session = Session(path, busy_timeout)
         self.log = SqliteLog(self._session, log_days)
+        self.maintenance = SqliteMaintenance(self._session)
         self.transfer = SqliteTransfer(self._session)
         self.accounts = SqliteAccounts(self._session)
         # Not in the file: a count is not worth a write, and mostly one process serves it.
@@ -126,14 +128,14 @@ class SqliteStore:
             self._log(principal, memory_id, "update", at)
             return record
 
-    def retire(self, principal: Principal, memory_id: int, version: int | None) -> Record:
+    def retire(self, principal: Principal, memory_id: int, version: int | None, at: str) -> Record:
         with self._session.transaction(durable=True):
             record = self._set(
                 principal,
                 memory_id,
-                "status = 'deleted'",
+                "status = 'deleted', deleted_at = :at",
                 f"{_NOT_DELETED} AND {CHANGEABLE} AND (:expected IS NULL OR version = :expected)",
-                {"expected": version},
+                {"expected": version, "at": at},
             )
             if record is None:
                 raise ConditionFailed(self._find(principal, memory_id))

@@ -1,0 +1,1 @@
+"""The function on a schedule, which keeps the collection healthy."""

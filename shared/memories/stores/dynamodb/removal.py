@@ -1,0 +1,108 @@
+"""Removal of a memory for good, with all that there is of it.
+
+The memory goes last, and on condition that it is as it was found. A removal that breaks off leaves
+it there, deleted as it was, and is repeated whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memories.errors import StoreUnavailable
+from memories.stores.dynamodb import keys
+from memories.stores.dynamodb.expressions import Condition, as_found, names_in, related_to
+from memories.stores.dynamodb.failures import MAX_TRIES, ConditionNotMet, Pause, failures_sorted
+from memories.stores.dynamodb.items import Item, key, relation_of
+from memories.stores.port_maintenance import Candidate
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+# BatchWriteItem takes no more.
+_DELETIONS = 25
+
+
+class Removal:
+    """Removals from one table."""
+
+    def __init__(self, client: DynamoDBClient, table: str, pause: Pause) -> None:
+        self._client = client
+        self._table = table
+        self._pause = pause
+
+    def remove(self, memory: Candidate) -> bool:
+        """Remove a deleted memory if it is as found, and return whether it was."""
+        # A deleted memory gains no relation, and after a day of being deleted no entry of the log:
+        # the stream that they are written from is no longer. So what is found here is all.
+        pending: list[Item] = []
+        for found in self._around(memory):
+            pending.append(found)
+            if len(pending) == _DELETIONS:
+                self._delete(pending)
+                pending = []
+        if pending:
+            self._delete(pending)
+        condition = as_found(memory)
+        try:
+            with failures_sorted():
+                answer = self._client.delete_item(
+                    TableName=self._table,
+                    Key=key(memory.user_id, memory.id),
+                    ConditionExpression=condition.text,
+                    ExpressionAttributeNames=names_in(condition.text),
+                    ExpressionAttributeValues=condition.values,
+                    ReturnValues="ALL_OLD",
+                    ReturnValuesOnConditionCheckFailure="ALL_OLD",
+                )
+        except ConditionNotMet as refused:
+            # An earlier attempt may have removed it, its answer lost.
+            return refused.retried and not refused.item
+        origin = answer.get("Attributes", {}).get("origin")
+        if origin:
+            self._delete([_key(keys.partition(memory.user_id), keys.origin(origin["S"]))])
+        return True
+
+    def _around(self, memory: Candidate) -> Iterator[Item]:
+        """Yield the keys of its relations, of their mirrors, and of its log."""
+        partition = keys.partition(memory.user_id)
+        for prefix in (keys.RELATION_PREFIX, keys.MIRROR_PREFIX):
+            among = related_to(memory.user_id, keys.relations_of(prefix, memory.id, None))
+            for item in self._found(among):
+                edge = relation_of(item)
+                ends = (edge.from_id, edge.relation_type, edge.to_id)
+                yield _key(partition, keys.relation(*ends))
+                yield _key(partition, keys.mirror(*ends))
+        log = keys.log(memory.user_id, memory.id)
+        for item in self._found(Condition("#pk = :pk", {":pk": {"S": log}})):
+            yield _key(log, item["sk"]["S"])
+
+    def _found(self, among: Condition) -> Iterator[Item]:
+        query: Any = {
+            "TableName": self._table,
+            "KeyConditionExpression": among.text,
+            "ExpressionAttributeNames": names_in(among.text),
+            "ExpressionAttributeValues": among.values,
+            "ConsistentRead": True,
+        }
+        while True:
+            with failures_sorted():
+                answer = self._client.query(**query)
+            yield from answer["Items"]
+            if "LastEvaluatedKey" not in answer:
+                return
+            query["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+    def _delete(self, items: Sequence[Item]) -> None:
+        pending: Any = {self._table: [{"DeleteRequest": {"Key": item}} for item in items]}
+        for tries in range(1, MAX_TRIES + 1):
+            with failures_sorted():
+                pending = self._client.batch_write_item(RequestItems=pending)["UnprocessedItems"]
+            if not pending:
+                return
+            self._pause(tries)
+        raise StoreUnavailable
+
+
+def _key(partition: str, sort_key: str) -> Item:
+    return {"pk": {"S": partition}, "sk": {"S": sort_key}}
