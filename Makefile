@@ -22,7 +22,7 @@ PIP_CONFIG ?=
 BUILD_OPTIONS ?=
 comma := ,
 
-.PHONY: serve test e2e image image-test bench check format clean
+.PHONY: serve test e2e image image-test bench check audit format clean
 
 serve: .venv/serve-$(STORE).stamp  ## Run the service on this machine
 	@$(BIN)/memories serve --host $(HOST) --port $(PORT) --data "$(DATA)" --store $(STORE) \
@@ -51,6 +51,13 @@ check: .venv/dev.stamp  ## Lint, formatting and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Not a part of check: it asks a service on the network what is known of each package.
+audit: .venv/bin/python  ## Look up what is known to be wrong with the packages
+	$(BIN)/python -m venv .cache/audit
+	.cache/audit/bin/python -m pip --disable-pip-version-check install --quiet pip-audit
+	.cache/audit/bin/pip-audit --no-deps --disable-pip --requirement constraints.txt
+	.cache/audit/bin/pip-audit --no-deps --disable-pip --requirement shared/requirements.txt
 
 format: .venv/dev.stamp  ## Put the code into its format
 	$(BIN)/ruff check --fix .

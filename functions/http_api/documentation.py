@@ -39,6 +39,16 @@ _ERRORS = {
 }
 
 
+# The page is whole: it loads nothing, speaks to this API alone, and is in no frame of another's.
+_PAGE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src 'self' data:; font-src data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+}
+
+
 class Error(BaseModel):
     """What was wrong."""
 
@@ -76,7 +86,8 @@ def openapi(service: MemoryService) -> Response[str]:
 
 @operation("GET", "/docs", summary="This document, to read", returns=None, authorised=False)
 def docs(service: MemoryService) -> Response[str]:
-    return Response(status_code=200, content_type="text/html; charset=utf-8", body=_page())
+    html = "text/html; charset=utf-8"
+    return Response(status_code=200, content_type=html, body=_page(), headers=_PAGE_HEADERS)
 
 
 @cache

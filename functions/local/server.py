@@ -6,6 +6,7 @@ from collections.abc import Callable
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from http_api.app import build_handler
+from local.cors import open_to
 from local.gateway import Gateway
 from local.identity import NAMES, agent_in, principal_for
 from local.told import CannotDo
@@ -77,7 +78,7 @@ def application(service: MemoryService, settings: Settings, listener: socket.soc
     port = listener.getsockname()[1]
     origins = [*(f"http://{name}:{port}" for name in NAMES), *settings.origins]
     return compose(
-        Gateway(build_handler(service, settings), settings.origins),
+        open_to(Gateway(build_handler(service, settings), settings.origins), settings.origins),
         build_app(build_server(service, _identify, right_here), LOOPBACK_HOSTS, origins),
     )
 

@@ -117,6 +117,10 @@ def test_the_docs_are_a_page_that_needs_nothing_from_elsewhere(http: HttpClient)
     answer = http.send("GET", "/docs")
 
     assert answer.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["x-frame-options"] == "DENY"
     assert "Record a memory" in answer.text
     assert "<script src=" not in answer.text
     assert "?format=json" not in answer.text

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ import pytest
 
 from http_api.app import Handler, build_handler
 from http_api.observability import Observer
+from http_api.operations import OPERATIONS
 from log_lines import forget_logger
 from memories.config import Settings
 from memories.errors import StoreUnavailable
@@ -156,6 +158,25 @@ def test_nothing_a_person_sent_is_written(deploy: Deploy, written: Written) -> N
     assert SECRET not in written.text()
     assert "user-1" not in written.text()
     assert "agent-1" not in written.text()
+
+
+def test_no_operation_writes_what_it_is_sent(deploy: Deploy, written: Written) -> None:
+    deployed = deploy(log_level="DEBUG")
+    draft = {"content": SECRET, "tags": [SECRET], "source": SECRET, "name": SECRET}
+    bodies: list[Any] = [draft, [draft], {"content": SECRET, "tags": [SECRET]}, SECRET]
+    statuses = set()
+    for operation in OPERATIONS:
+        for parameter in ("1", SECRET):
+            path = re.sub(r"<\w+>", parameter, operation.path)
+            for body in bodies if operation.body is not None else [None]:
+                answer = deployed(operation.method, path, body, query=f"q={SECRET}")
+                statuses |= {answer["statusCode"]}
+                answer = deployed(operation.method, path, body, if_match=SECRET)
+                statuses |= {answer["statusCode"]}
+    assert {200, 201, 404, 422} <= statuses
+    assert max(statuses) < 500
+    for private in (SECRET, "user-1", "agent-1"):
+        assert private not in written.text()
 
 
 def test_a_fault_is_an_error_line_without_its_text(
