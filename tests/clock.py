@@ -20,3 +20,14 @@ class Clock:
     @property
     def now(self) -> str:
         return timestamp(self.moment)
+
+
+class HostClock:
+    """The clock of a host, in seconds: the time, which passes, and how far the clock is off."""
+
+    def __init__(self) -> None:
+        self.passed = 0.0
+        self.off = 0.0
+
+    def __call__(self) -> float:
+        return 1_775_484_720 + self.passed + self.off

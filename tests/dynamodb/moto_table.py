@@ -97,7 +97,17 @@ class ShortWalks(OtherClient):
     PAGE = 4
 
     def query(self, **query: Any) -> Any:
-        return self.client.query(**{"Limit": self.PAGE} | query)
+        return self.client.query(**query | {"Limit": min(self.PAGE, query.get("Limit", self.PAGE))})
+
+
+class FewNewest(OtherClient):
+    """Returns few of the newest memories, so that the others are left to indexes and snapshots."""
+
+    NEWEST = 2
+
+    def query(self, **query: Any) -> Any:
+        is_of_newest = "IndexName" not in query and not query.get("ScanIndexForward", True)
+        return self.client.query(**query | ({"Limit": self.NEWEST} if is_of_newest else {}))
 
 
 class LaggingIndexes(OtherClient):

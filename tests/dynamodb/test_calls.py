@@ -126,7 +126,23 @@ def test_a_page_is_its_index_pages_two_more_and_one_for_each_25_memories(
     }
 
 
-def test_a_longer_index_is_one_request_for_each_of_its_pages(
+@pytest.mark.parametrize("sort", SORTS)
+def test_a_page_of_many_is_six_requests_once_they_were_counted(
+    client: DynamoDBClient, table: str, clock: Clock, principal: Principal, sort: Sort
+) -> None:
+    service = MemoryService(DynamoDBStore(client, table, first_look=20), clock)
+    for _ in range(2):
+        service.record_batch(principal, [draft()] * 25)
+    page = {"Query": 1, "BatchGetItem": 2, "BatchExecuteStatement": 1}
+    with recorded(client) as requests:
+        service.search(principal, MemoryQuery(sort=sort))
+    assert Counter(requests) == page | {"QueryIndex": 2, "GetItem": 1, "PutItem": 1}
+    with recorded(client) as requests:
+        service.search(principal, MemoryQuery(sort=sort))
+    assert Counter(requests) == page | {"QueryIndex": 2}
+
+
+def test_a_walk_is_one_request_for_each_page_of_the_index(
     client: DynamoDBClient, table: str, clock: Clock, principal: Principal
 ) -> None:
     service = MemoryService(DynamoDBStore(ShortWalks(client).as_client(), table), clock)
@@ -134,9 +150,11 @@ def test_a_longer_index_is_one_request_for_each_of_its_pages(
     with recorded(client) as requests:
         service.search(principal, MemoryQuery(sort="created_at"))
     assert Counter(requests) == {
-        "QueryIndex": ceil(10 / ShortWalks.PAGE),
+        "QueryIndex": 1 + ceil(10 / ShortWalks.PAGE),
         "Query": 1,
-        "BatchGetItem": 1,
+        "BatchGetItem": 2,
+        "GetItem": 1,
+        "PutItem": 1,
         "BatchExecuteStatement": 1,
     }
 

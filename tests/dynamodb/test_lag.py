@@ -1,7 +1,7 @@
 """While the indexes lag: what was created is found, what was changed is not shown as it was."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 import pytest
@@ -14,19 +14,32 @@ from memories.models import Memory, MemoryDraft, MemoryPatch, MemoryQuery, Permi
 from memories.principal import Principal
 from memories.service import MemoryService
 from memories.stores.dynamodb import DynamoDBStore
-from memories.stores.dynamodb.pages import NEWEST
+from memories.stores.dynamodb.matching import FIRST_LOOK
+from memories.stores.dynamodb.newest import NEWEST
 
 PRIVATE, PUBLIC = (PermissionsPatch(is_public=is_public) for is_public in (False, True))
 SORTS: list[Sort] = ["id", "created_at", "updated_at", "last_accessed_at"]
 LIMIT = 100
 
 
-@contextmanager
-def lagging(client: DynamoDBClient, table: str, clock: Clock) -> Iterator[MemoryService]:
-    """Yield a service over the table whose indexes stay as they are now."""
-    with new_table(client) as copy:
-        store = DynamoDBStore(LaggingIndexes(client, table, copy).as_client(), table)
-        yield MemoryService(store, clock)
+Lagging = Callable[[], AbstractContextManager[MemoryService]]
+
+
+@pytest.fixture(params=[FIRST_LOOK, 2], ids=["of few memories", "of many"])
+def lagging(
+    client: DynamoDBClient, table: str, clock: Clock, request: pytest.FixtureRequest
+) -> Lagging:
+    """Make a service over the table whose indexes stay as they are then."""
+
+    @contextmanager
+    def lagging() -> Iterator[MemoryService]:
+        with new_table(client) as copy:
+            behind = LaggingIndexes(client, table, copy).as_client()
+            store = DynamoDBStore(behind, table, first_look=request.param)
+            yield MemoryService(store, clock)
+            store.close()
+
+    return lagging
 
 
 def drafts(count: int, tag: str = "drinks") -> list[MemoryDraft]:
@@ -45,9 +58,9 @@ def stored(service: MemoryService, principal: Principal, clock: Clock) -> None:
 
 @pytest.mark.parametrize("sort", SORTS)
 def test_a_created_memory_is_listed_at_once(
-    client: DynamoDBClient, table: str, clock: Clock, principal: Principal, sort: Sort
+    lagging: Lagging, clock: Clock, principal: Principal, sort: Sort
 ) -> None:
-    with lagging(client, table, clock) as service:
+    with lagging() as service:
         service.record(principal, drafts(1)[0])
         page = service.search(principal, MemoryQuery(sort=sort))
     assert page.total == 6
@@ -57,14 +70,13 @@ def test_a_created_memory_is_listed_at_once(
 @pytest.mark.parametrize("sort", SORTS)
 @pytest.mark.parametrize("batches", [[NEWEST], [NEWEST, 1], [20, 20]])
 def test_all_created_memories_are_listed_at_once_when_they_are_many(
-    client: DynamoDBClient,
-    table: str,
+    lagging: Lagging,
     clock: Clock,
     principal: Principal,
     sort: Sort,
     batches: list[int],
 ) -> None:
-    with lagging(client, table, clock) as service:
+    with lagging() as service:
         for size in batches:
             service.record_batch(principal, drafts(size, "new"))
         every = service.search(principal, MemoryQuery(sort=sort, limit=1))
@@ -76,9 +88,9 @@ def test_all_created_memories_are_listed_at_once_when_they_are_many(
 
 @pytest.mark.parametrize("sort", SORTS)
 def test_pages_of_created_memories_have_no_repeat_and_no_gap(
-    client: DynamoDBClient, table: str, clock: Clock, principal: Principal, sort: Sort
+    lagging: Lagging, clock: Clock, principal: Principal, sort: Sort
 ) -> None:
-    with lagging(client, table, clock) as service:
+    with lagging() as service:
         service.record_batch(principal, drafts(8))
         found = []
         for offset in range(0, 13, 5):
@@ -90,9 +102,9 @@ def test_pages_of_created_memories_have_no_repeat_and_no_gap(
 
 @pytest.mark.parametrize("sort", SORTS)
 def test_a_retired_memory_is_not_listed(
-    client: DynamoDBClient, table: str, clock: Clock, principal: Principal, sort: Sort
+    lagging: Lagging, clock: Clock, principal: Principal, sort: Sort
 ) -> None:
-    with lagging(client, table, clock) as service:
+    with lagging() as service:
         service.retire(principal, 2)
         service.retire(principal, service.record(principal, drafts(1)[0]).id)
         page = service.search(principal, MemoryQuery(sort=sort))
@@ -104,9 +116,9 @@ def test_a_retired_memory_is_not_listed(
 
 @pytest.mark.parametrize("sort", SORTS)
 def test_a_changed_memory_is_listed_as_it_is_and_not_as_it_was(
-    client: DynamoDBClient, table: str, clock: Clock, principal: Principal, sort: Sort
+    lagging: Lagging, clock: Clock, principal: Principal, sort: Sort
 ) -> None:
-    with lagging(client, table, clock) as service:
+    with lagging() as service:
         service.revise(principal, 3, MemoryPatch(status="invalid", tags=["other"]))
         active = service.search(principal, MemoryQuery(sort=sort, status="active"))
         drinks = service.search(principal, MemoryQuery(sort=sort, tag="drinks"))
@@ -118,9 +130,9 @@ def test_a_changed_memory_is_listed_as_it_is_and_not_as_it_was(
 
 
 def test_a_changed_memory_among_the_newest_is_first_by_its_update(
-    client: DynamoDBClient, table: str, clock: Clock, principal: Principal
+    lagging: Lagging, clock: Clock, principal: Principal
 ) -> None:
-    with lagging(client, table, clock) as service:
+    with lagging() as service:
         service.revise(principal, 3, MemoryPatch(content="Likes water"))
         page = service.search(principal, MemoryQuery(sort="updated_at"))
     assert ids(page.items) == [3, 5, 4, 2, 1]
@@ -128,8 +140,7 @@ def test_a_changed_memory_among_the_newest_is_first_by_its_update(
 
 @pytest.mark.parametrize("sort", SORTS)
 def test_among_the_newest_grants_hold_as_they_are_and_not_as_they_were(
-    client: DynamoDBClient,
-    table: str,
+    lagging: Lagging,
     clock: Clock,
     service: MemoryService,
     principal: Principal,
@@ -137,7 +148,7 @@ def test_among_the_newest_grants_hold_as_they_are_and_not_as_they_were(
 ) -> None:
     another = replace(principal, agent_id="another")
     service.share(principal, 1, PRIVATE)
-    with lagging(client, table, clock) as behind:
+    with lagging() as behind:
         behind.share(principal, 1, PUBLIC)
         behind.share(principal, 2, PRIVATE)
         behind.share(principal, 3, PRIVATE)
@@ -152,8 +163,7 @@ def test_among_the_newest_grants_hold_as_they_are_and_not_as_they_were(
 
 @pytest.mark.parametrize("sort", SORTS)
 def test_an_older_memory_made_private_is_not_shown_though_the_index_has_it_public(
-    client: DynamoDBClient,
-    table: str,
+    lagging: Lagging,
     clock: Clock,
     service: MemoryService,
     principal: Principal,
@@ -161,7 +171,7 @@ def test_an_older_memory_made_private_is_not_shown_though_the_index_has_it_publi
 ) -> None:
     service.record_batch(principal, drafts(NEWEST))
     another = replace(principal, agent_id="another")
-    with lagging(client, table, clock) as behind:
+    with lagging() as behind:
         behind.share(principal, 1, PRIVATE)
         page = behind.search(another, MemoryQuery(sort=sort, limit=LIMIT))
         own = behind.search(principal, MemoryQuery(sort=sort, limit=LIMIT))
@@ -171,15 +181,14 @@ def test_an_older_memory_made_private_is_not_shown_though_the_index_has_it_publi
 
 @pytest.mark.parametrize("sort", SORTS)
 def test_an_older_memory_that_was_changed_is_not_shown_where_it_no_longer_belongs(
-    client: DynamoDBClient,
-    table: str,
+    lagging: Lagging,
     clock: Clock,
     service: MemoryService,
     principal: Principal,
     sort: Sort,
 ) -> None:
     service.record_batch(principal, drafts(NEWEST))
-    with lagging(client, table, clock) as behind:
+    with lagging() as behind:
         behind.revise(principal, 1, MemoryPatch(status="invalid"))
         behind.retire(principal, 2)
         page = behind.search(principal, MemoryQuery(sort=sort, status="active", limit=LIMIT))
@@ -189,14 +198,13 @@ def test_an_older_memory_that_was_changed_is_not_shown_where_it_no_longer_belong
 
 
 def test_a_page_with_a_text_does_not_depend_on_an_index(
-    client: DynamoDBClient,
-    table: str,
+    lagging: Lagging,
     clock: Clock,
     service: MemoryService,
     principal: Principal,
 ) -> None:
     service.record_batch(principal, drafts(NEWEST))
-    with lagging(client, table, clock) as behind:
+    with lagging() as behind:
         behind.revise(principal, 1, MemoryPatch(content="Hates 0"))
         behind.revise(principal, 2, MemoryPatch(content="Hates 1"))
         page = behind.search(principal, MemoryQuery(q="hates", sort="updated_at"))

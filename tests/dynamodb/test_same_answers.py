@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -18,8 +19,8 @@ from hypothesis.stateful import (
 )
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from clock import Clock
-from dynamodb.moto_table import QuickMoto, new_table
+from clock import Clock, HostClock
+from dynamodb.moto_table import FewNewest, QuickMoto, new_table
 from memories.errors import DomainError, VersionMismatch
 from memories.fields import Sort
 from memories.models import (
@@ -34,6 +35,7 @@ from memories.principal import SCOPES, Principal
 from memories.relation_models import RelatedQuery, RelationDraft, RelationQuery
 from memories.service import MemoryService
 from memories.stores.dynamodb import DynamoDBStore
+from memories.stores.dynamodb.matching import FIRST_LOOK
 from memories.stores.sqlite import SqliteStore
 from memories.tag_models import TagQuery
 
@@ -130,16 +132,22 @@ class SameAnswers(RuleBasedStateMachine):
 
     memories = Bundle[int]("memories")
 
-    def __init__(self, client: DynamoDBClient) -> None:
+    def __init__(self, client: DynamoDBClient, first_look: int) -> None:
         super().__init__()
         self._clock = Clock()
+        self._host = HostClock()
         self._opened = ExitStack()
         table = self._opened.enter_context(new_table(client))
         folder = self._opened.enter_context(TemporaryDirectory())
         self._stores = [
             self._opened.enter_context(closing(store))
             for store in (
-                DynamoDBStore(QuickMoto(client).as_client(), table),
+                DynamoDBStore(
+                    FewNewest(QuickMoto(client).as_client()).as_client(),
+                    table,
+                    wall=self._host,
+                    first_look=first_look,
+                ),
                 SqliteStore(Path(folder) / "memories.db"),
             )
         ]
@@ -159,6 +167,14 @@ class SameAnswers(RuleBasedStateMachine):
     @rule(seconds=st.sampled_from([0.000001, 1, -1]))
     def time_passes(self, seconds: float) -> None:
         self._clock.advance(seconds)
+
+    @rule(seconds=st.sampled_from([1, 800, 1_000, 50_000]))
+    def much_time_passes_on_the_host(self, seconds: float) -> None:
+        self._host.passed += seconds
+
+    @rule(seconds=st.floats(-300, 300))
+    def the_clock_of_the_host_is_set(self, seconds: float) -> None:
+        self._host.off = seconds
 
     @rule(target=memories, draft=drafts, principal=anns)
     def record(self, draft: MemoryDraft, principal: Principal) -> int:
@@ -251,10 +267,11 @@ class SameAnswers(RuleBasedStateMachine):
         return page
 
 
-def test_both_stores_give_the_same_answers(client: DynamoDBClient) -> None:
+@pytest.mark.parametrize("first_look", [FIRST_LOOK, 2], ids=["of few memories", "of many"])
+def test_both_stores_give_the_same_answers(client: DynamoDBClient, first_look: int) -> None:
     class SameAnswersHere(SameAnswers):
         def __init__(self) -> None:
-            super().__init__(client)
+            super().__init__(client, first_look)
 
     run_state_machine_as_test(
         SameAnswersHere,

@@ -1,4 +1,4 @@
-"""Reads of many items at once, as they were last written."""
+"""Reads of many items at once, by their keys."""
 
 from __future__ import annotations
 
@@ -29,19 +29,28 @@ class Batches:
         self._pause = pause
         self._workers = workers
 
-    def memories(self, user_id: str, ids: Sequence[int], projection: str) -> dict[int, Item]:
-        """Return, by id, the items that there are. The projection has the id among others."""
-        groups = [ids[start : start + _KEYS] for start in range(0, len(ids), _KEYS)]
-        fetch = partial(self._fetch, user_id, projection)
+    def memories(
+        self, user_id: str, ids: Sequence[int], projection: str, *, consistent: bool = True
+    ) -> dict[int, Item]:
+        """Return, by id, the items that there are. The projection has the id among others.
+
+        Those read consistently are as last written; the others cost half.
+        """
+        wanted = [key(user_id, memory_id) for memory_id in ids]
+        groups = [wanted[start : start + _KEYS] for start in range(0, len(wanted), _KEYS)]
+        read = partial(self.items, projection=projection, consistent=consistent)
         # One group, as a page has, needs no other thread.
-        found = self._workers.map(fetch, groups) if len(groups) > 1 else map(fetch, groups)
+        found = self._workers.map(read, groups) if len(groups) > 1 else map(read, groups)
         return {int(item["id"]["N"]): item for item in chain.from_iterable(found)}
 
-    def _fetch(self, user_id: str, projection: str, ids: Sequence[int]) -> list[Item]:
-        wanted: Any = {
+    def items(
+        self, wanted: Sequence[Item], projection: str, *, consistent: bool = True
+    ) -> list[Item]:
+        """Return the items that there are under the keys, at most a hundred, in any order."""
+        requests: Any = {
             self._table: {
-                "Keys": [key(user_id, memory_id) for memory_id in ids],
-                "ConsistentRead": True,
+                "Keys": wanted,
+                "ConsistentRead": consistent,
                 "ProjectionExpression": projection,
                 "ExpressionAttributeNames": names_in(projection),
             }
@@ -49,10 +58,10 @@ class Batches:
         found: list[Item] = []
         for tries in range(1, MAX_TRIES + 1):
             with failures_sorted():
-                answer = self._client.batch_get_item(RequestItems=wanted)
+                answer = self._client.batch_get_item(RequestItems=requests)
             found += answer["Responses"].get(self._table, [])
-            wanted = answer.get("UnprocessedKeys")
-            if not wanted:
+            requests = answer.get("UnprocessedKeys")
+            if not requests:
                 return found
             self._pause(tries)
         raise StoreUnavailable

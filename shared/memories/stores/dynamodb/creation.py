@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from memories.errors import StoreUnavailable
 from memories.principal import Principal
-from memories.stores.dynamodb import keys, requests
+from memories.stores.dynamodb import requests, stamps
+from memories.stores.dynamodb.counters import Counters
 from memories.stores.dynamodb.expressions import IS_ABSENT, names_in
 from memories.stores.dynamodb.failures import (
     MAX_TRIES,
@@ -18,6 +19,7 @@ from memories.stores.dynamodb.failures import (
     failures_sorted,
 )
 from memories.stores.dynamodb.items import Item, item_of
+from memories.stores.dynamodb.stamps import Wall
 from memories.stores.dynamodb.tokens import WRITE, is_own, new_token
 from memories.stores.port import NewRecord, Record, first_version
 from memories.stores.port_idempotency import FirstRequest, KeyedRequest
@@ -30,12 +32,21 @@ class Creation:
     """Puts new memories into one table."""
 
     def __init__(
-        self, client: DynamoDBClient, table: str, idempotency_table: str, pause: Pause
+        self,
+        client: DynamoDBClient,
+        table: str,
+        idempotency_table: str,
+        counters: Counters,
+        *,
+        pause: Pause,
+        wall: Wall,
     ) -> None:
         self._client = client
         self._table = table
         self._idempotency_table = idempotency_table
+        self._counters = counters
         self._pause = pause
+        self._wall = wall
 
     def create(
         self,
@@ -44,12 +55,13 @@ class Creation:
         request: KeyedRequest | None = None,
     ) -> list[Record]:
         """Create as Store.create does."""
-        first_id = self._reserve(principal.user_id, len(drafts))
+        first_id = self._counters.reserve(principal.user_id, len(drafts))
         records = [
             first_version(first_id + n, principal.agent_id, draft) for n, draft in enumerate(drafts)
         ]
         token = new_token(WRITE)
-        items = [item_of(principal.user_id, record) | token for record in records]
+        written = token | stamps.created(self._wall())
+        items = [item_of(principal.user_id, record) | written for record in records]
         if request:
             first = FirstRequest(request.fingerprint, first_id, drafts[0].created_at)
             kept = requests.put_of(self._idempotency_table, principal, request, first, token)
@@ -59,18 +71,6 @@ class Creation:
         else:
             self._put_all(items, token[WRITE]["S"])
         return records
-
-    def _reserve(self, user_id: str, count: int) -> int:
-        """Return the first of ``count`` ids. An answer that is lost leaves a gap, no more."""
-        with failures_sorted():
-            answer = self._client.update_item(
-                TableName=self._table,
-                Key={"pk": {"S": keys.partition(user_id)}, "sk": {"S": keys.COUNTER}},
-                UpdateExpression="ADD last_id :count",
-                ExpressionAttributeValues={":count": {"N": str(count)}},
-                ReturnValues="UPDATED_NEW",
-            )
-        return int(answer["Attributes"]["last_id"]["N"]) - count + 1
 
     def _put(self, item: Item) -> None:
         try:

@@ -128,15 +128,22 @@ def as_found(memory: Candidate) -> Condition:
     )
 
 
-def memories_after(user_id: str, memory_id: int) -> Condition:
+def memories_after(user_id: str, memory_id: int, up_to: int = keys.MAX_ID) -> Condition:
     """Memories are kept in the order of their ids, and other items on either side of them."""
-    bounds = {":first": keys.memory(memory_id + 1), ":last": keys.LAST_MEMORY}
+    bounds = {":first": keys.memory(memory_id + 1), ":last": keys.memory(up_to)}
     return all_of(
         indexed_of(user_id),
         Condition(
             "#sk BETWEEN :first AND :last",
             {name: {"S": bound} for name, bound in bounds.items()},
         ),
+    )
+
+
+def indexed_above(user_id: str, attribute: str, value: str) -> Condition:
+    """What an index has above a sort value, which need not be the value of any memory."""
+    return all_of(
+        indexed_of(user_id), Condition(f"#{attribute} > :above", {":above": {"S": value}})
     )
 
 

@@ -14,13 +14,14 @@ MEMORY_PREFIX = "MEM#"
 _ORIGIN_PREFIX = "ORIGIN#"
 RELATION_PREFIX = "REL#"
 MIRROR_PREFIX = "LER#"
+SNAPSHOT_PREFIX = "SNAP#"
 _USER_PREFIX = "USER#"
 
 # Room for every id: 2^63 - 1 has 19 digits.
 _ID_LENGTH = 20
 
-# No memory's sort key is after this.
-LAST_MEMORY = MEMORY_PREFIX + "9" * _ID_LENGTH
+# No memory's id is higher.
+MAX_ID = 10**_ID_LENGTH - 1
 
 # Sorts before every year.
 _NEVER = "-"

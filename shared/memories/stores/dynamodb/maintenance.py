@@ -11,8 +11,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from memories.stores.dynamodb import keys
+from memories.stores.dynamodb import keys, stamps
 from memories.stores.dynamodb.batches import Batches
+from memories.stores.dynamodb.counters import Counters
 from memories.stores.dynamodb.expressions import (
     NOT_DELETED,
     Condition,
@@ -28,6 +29,7 @@ from memories.stores.dynamodb.expressions import (
 from memories.stores.dynamodb.failures import ConditionNotMet, Pause, failures_sorted
 from memories.stores.dynamodb.items import Item, attributes, key
 from memories.stores.dynamodb.removal import Removal
+from memories.stores.dynamodb.stamps import Wall
 from memories.stores.port_maintenance import Candidate
 
 if TYPE_CHECKING:
@@ -41,10 +43,21 @@ _LOOKED_AT = listed(["pk", *(name for name in Candidate._fields if name != "user
 class DynamoDBMaintenance:
     """Maintenance of one table. A place is the key in the index that a scan goes on after."""
 
-    def __init__(self, client: DynamoDBClient, table: str, pause: Pause, batches: Batches) -> None:
+    def __init__(
+        self,
+        client: DynamoDBClient,
+        table: str,
+        pause: Pause,
+        *,
+        batches: Batches,
+        counters: Counters,
+        wall: Wall,
+    ) -> None:
         self._client = client
         self._table = table
         self._batches = batches
+        self._counters = counters
+        self._wall = wall
         self._removal = Removal(client, table, pause)
 
     def place(self) -> str | None:
@@ -106,6 +119,7 @@ class DynamoDBMaintenance:
         self._changed(memory, {"deleted_at": at})
 
     def remove(self, memory: Candidate) -> bool:
+        self._counters.end_epoch(memory.user_id)
         return self._removal.remove(memory)
 
     def decay(self, memory: Candidate, at: str) -> bool:
@@ -116,6 +130,7 @@ class DynamoDBMaintenance:
 
     def _changed(self, memory: Candidate, changes: Mapping[str, Any]) -> bool:
         values = attributes(changes)
+        values |= stamps.changed_by(values, memory.id, self._wall())
         condition = as_found(memory)
         change = set_all(values)
         bound = {f":{name}": value for name, value in values.items()}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from memories.errors import StoreUnavailable
 from memories.principal import Principal
-from memories.stores.dynamodb import keys
+from memories.stores.dynamodb import keys, stamps
 from memories.stores.dynamodb.batches import Batches
 from memories.stores.dynamodb.expressions import (
     IS_ABSENT,
@@ -44,6 +44,7 @@ from memories.stores.dynamodb.items import (
     record_of,
     relation_of,
 )
+from memories.stores.dynamodb.stamps import Wall
 from memories.stores.dynamodb.tokens import WRITE, new_token
 from memories.stores.dynamodb.transactions import Transactions
 from memories.stores.port_relations import (
@@ -74,9 +75,12 @@ class DynamoDBRelations:
         pause: Pause,
         workers: Executor,
         batches: Batches,
+        *,
+        wall: Wall,
     ) -> None:
         self._client = client
         self._table = table
+        self._wall = wall
         self._workers = workers
         self._batches = batches
         self._transactions = Transactions(client, table, pause)
@@ -226,9 +230,11 @@ class DynamoDBRelations:
         )
         change = (
             "SET #status = :invalid, #updated_at = :updated_at, #updated_sort = :updated_sort, "
-            "#updated_by = :updated_by, #write_token = :write_token ADD #version :version"
+            "#updated_by = :updated_by, #changed_sort = :changed_sort, "
+            "#write_token = :write_token ADD #version :version"
         )
-        bound = {f":{name}": value for name, value in (values | token).items()}
+        written = values | token | stamps.changed(memory_id, self._wall())
+        bound = {f":{name}": value for name, value in written.items()}
         return self._transactions.update(
             end,
             change,

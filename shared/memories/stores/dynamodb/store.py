@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memories.errors import StoreUnavailable
 from memories.grants import may_read
 from memories.principal import Principal
-from memories.stores.dynamodb import keys
+from memories.stores.dynamodb import keys, stamps
 from memories.stores.dynamodb.accounts import DynamoDBAccounts
 from memories.stores.dynamodb.batches import Batches
+from memories.stores.dynamodb.counters import Counters
+from memories.stores.dynamodb.counting import Counting
 from memories.stores.dynamodb.creation import Creation
 from memories.stores.dynamodb.expressions import (
     NOT_DELETED,
@@ -36,8 +39,14 @@ from memories.stores.dynamodb.items import Item, attributes, key, record_of
 from memories.stores.dynamodb.log import DynamoDBLog
 from memories.stores.dynamodb.maintenance import DynamoDBMaintenance
 from memories.stores.dynamodb.marks import Marks
+from memories.stores.dynamodb.matching import FIRST_LOOK, Matching
+from memories.stores.dynamodb.newest import Newest
+from memories.stores.dynamodb.ordering import Ordering
 from memories.stores.dynamodb.pages import Pages
+from memories.stores.dynamodb.queries import Queries
 from memories.stores.dynamodb.relations import DynamoDBRelations
+from memories.stores.dynamodb.snapshots import Snapshots
+from memories.stores.dynamodb.stamps import Wall
 from memories.stores.dynamodb.tags import DynamoDBTags
 from memories.stores.dynamodb.tokens import READ, WRITE, is_own, new_token
 from memories.stores.dynamodb.transfer import DynamoDBTransfer
@@ -64,25 +73,42 @@ class DynamoDBStore:
         table: str,
         pause: Pause = pause,
         idempotency_table: str = "",
+        *,
+        wall: Wall = time.time,
+        first_look: int = FIRST_LOOK,
     ) -> None:
         """``pause`` is called between tries, with the number of the try that failed.
 
-        The idempotency table is named after the table, unless it has a name of its own.
+        The idempotency table is named after the table, unless it has a name of its own. ``wall`` is
+        the host's clock. Listings of more memories than ``first_look`` are kept count of.
         """
         self.log = DynamoDBLog(client, table)
         self._client = client
         self._table = table
         self._pause = pause
+        self._wall = wall
         self._workers = Workers(WORKERS, thread_name_prefix="dynamodb")
         batches = Batches(client, table, pause, self._workers)
         marks = Marks(client, table, pause, self._workers)
         idempotency_table = idempotency_table or keys.idempotency_table_of(table)
-        self._creation = Creation(client, table, idempotency_table, pause)
+        counters = Counters(client, table, wall)
+        self._creation = Creation(
+            client, table, idempotency_table, counters, pause=pause, wall=wall
+        )
         self.usage = DynamoDBUsage(client, idempotency_table)
-        self.maintenance = DynamoDBMaintenance(client, table, pause, batches)
-        self._pages = Pages(client, table, self._workers, batches, marks)
-        self.transfer = DynamoDBTransfer(client, table, pause, self._workers)
-        self.relations = DynamoDBRelations(client, table, pause, self._workers, batches)
+        self.maintenance = DynamoDBMaintenance(
+            client, table, pause, batches=batches, counters=counters, wall=wall
+        )
+        queries = Queries(client, table)
+        newest = Newest(queries)
+        snapshots = Snapshots(client, table, batches)
+        counting = Counting(queries, newest, counters, snapshots, self._workers)
+        matching = Matching(queries, newest, counting, self._workers, first_look)
+        self._pages = Pages(matching, Ordering(queries, batches), batches, marks, wall)
+        self.transfer = DynamoDBTransfer(
+            client, table, counters, pause, workers=self._workers, wall=wall
+        )
+        self.relations = DynamoDBRelations(client, table, pause, self._workers, batches, wall=wall)
         self.tags = DynamoDBTags(client, table)
         self.accounts = DynamoDBAccounts(client, table)
 
@@ -204,6 +230,7 @@ class DynamoDBStore:
 
         Raises ConditionNotMet.
         """
+        values = values | stamps.changed_by(values, memory_id, self._wall())
         change = set_all(values)
         bound = condition.values | {f":{name}": value for name, value in values.items()}
         if accesses:

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memories.errors import StoreUnavailable
 from memories.principal import Principal
-from memories.stores.dynamodb import keys
+from memories.stores.dynamodb import keys, stamps
+from memories.stores.dynamodb.counters import Counters
 from memories.stores.dynamodb.expressions import (
     IS_ABSENT,
-    counted_less,
     memories_after,
     names_in,
     readable_by,
 )
 from memories.stores.dynamodb.failures import MAX_TRIES, ConditionNotMet, Pause, failures_sorted
 from memories.stores.dynamodb.items import Item, item_of, key, record_of
+from memories.stores.dynamodb.stamps import Wall
 from memories.stores.dynamodb.tokens import WRITE, is_own, new_token
 from memories.stores.port_transfer import MAX_KEPT_ID, Arrival, Part, Placed, highest_kept, is_same
 
@@ -43,10 +44,21 @@ class _Found(NamedTuple):
 class DynamoDBTransfer:
     """Transfers over one table."""
 
-    def __init__(self, client: DynamoDBClient, table: str, pause: Pause, workers: Executor) -> None:
+    def __init__(
+        self,
+        client: DynamoDBClient,
+        table: str,
+        counters: Counters,
+        pause: Pause,
+        *,
+        workers: Executor,
+        wall: Wall,
+    ) -> None:
         self._client = client
         self._table = table
+        self._counters = counters
         self._pause = pause
+        self._wall = wall
         self._workers = workers
 
     def read(self, principal: Principal, after: int, limit: int) -> Part:
@@ -70,7 +82,7 @@ class DynamoDBTransfer:
 
     def place(self, principal: Principal, arrivals: Sequence[Arrival], at: str) -> list[Placed]:
         del at  # no item of the user's is begun here that would say since when it is
-        self._count(principal.user_id, highest_kept(arrivals))
+        self._counters.raise_to(principal.user_id, highest_kept(arrivals))
         placed: list[Placed] = []
         for start in range(0, len(arrivals), _GROUP):
             placed += self._place_group(principal.user_id, arrivals[start : start + _GROUP])
@@ -100,7 +112,7 @@ class DynamoDBTransfer:
         claims = dict(found.claims)
         new = [each for each in arrivals if each.origin not in claims and _is_taken(each, found)]
         if new:
-            first_id = self._reserve(user_id, len(new))
+            first_id = self._counters.reserve(user_id, len(new))
             ids = range(first_id, first_id + len(new))
             claim = partial(self._put_claim, user_id)
             claims |= zip(
@@ -124,7 +136,10 @@ class DynamoDBTransfer:
         memory_id = claimed.get(arrival.origin, arrival.record.id)
         if memory_id in found.memories and _is_at(found.memories[memory_id], arrival):
             return Placed(memory_id, is_new=False)
-        item = item_of(user_id, arrival.record._replace(id=memory_id)) | new_token(WRITE)
+        now = self._wall()
+        # It may have its id from long ago, so it is to be found as what is changed is.
+        written = stamps.created(now) | stamps.changed(memory_id, now) | new_token(WRITE)
+        item = item_of(user_id, arrival.record._replace(id=memory_id)) | written
         if arrival.origin in claimed:
             item |= {"origin": {"S": arrival.origin}}
         try:
@@ -148,35 +163,6 @@ class DynamoDBTransfer:
                 ExpressionAttributeNames=names_in(IS_ABSENT.text),
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
-
-    def _count(self, user_id: str, memory_id: int) -> None:
-        """Have the counter give only higher ids than this."""
-        condition = counted_less(memory_id)
-        change = "SET #last_id = :last"
-        try:
-            with failures_sorted():
-                self._client.update_item(
-                    TableName=self._table,
-                    Key=_counter_key(user_id),
-                    UpdateExpression=change,
-                    ConditionExpression=condition.text,
-                    ExpressionAttributeNames=names_in(change, condition.text),
-                    ExpressionAttributeValues=condition.values,
-                )
-        except ConditionNotMet:
-            pass  # It is further already.
-
-    def _reserve(self, user_id: str, count: int) -> int:
-        """Return the first of ``count`` ids. An answer that is lost leaves a gap, no more."""
-        with failures_sorted():
-            answer = self._client.update_item(
-                TableName=self._table,
-                Key=_counter_key(user_id),
-                UpdateExpression="ADD last_id :count",
-                ExpressionAttributeValues={":count": {"N": str(count)}},
-                ReturnValues="UPDATED_NEW",
-            )
-        return int(answer["Attributes"]["last_id"]["N"]) - count + 1
 
     def _fetch(self, wanted_keys: Sequence[Item]) -> Iterator[Item]:
         """Yield the items that there are, as last written."""
@@ -205,7 +191,3 @@ def _is_at(item: Item, arrival: Arrival) -> bool:
 
 def _claim_key(user_id: str, origin: str) -> Item:
     return {"pk": {"S": keys.partition(user_id)}, "sk": {"S": keys.origin(origin)}}
-
-
-def _counter_key(user_id: str) -> Item:
-    return {"pk": {"S": keys.partition(user_id)}, "sk": {"S": keys.COUNTER}}
