@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from aws_lambda_powertools.event_handler import Response
 
 from http_api.errors import JSON, LINES
+from memories.account_models import Receipt
 from memories.models import Memory
 
 
@@ -24,3 +25,7 @@ def json_answer(
 def lines_answer(lines: Sequence[str], headers: dict[str, str]) -> Response[str]:
     body = "".join(f"{line}\n" for line in lines)
     return Response(status_code=200, content_type=LINES, body=body, headers=headers)
+
+
+def receipt_answer(receipt: Receipt) -> Response[str]:
+    return json_answer(receipt.model_dump_json(), 200 if receipt.complete else 202)

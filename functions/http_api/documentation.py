@@ -163,6 +163,10 @@ class _Document:
         }
         if links := links_from(operation, OPERATIONS):
             described["responses"][str(operation.status)]["links"] = links
+        if operation.continues:
+            described["responses"]["202"] = described["responses"][str(operation.status)] | {
+                "description": "Done in part; repeat the request until it is complete"
+            }
         if operation.body is not None:
             described["requestBody"] = {
                 "required": not operation.body_optional,

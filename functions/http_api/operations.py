@@ -74,6 +74,8 @@ class Operation:
     registers: bool
     # Whether it has to be done within the time limit.
     limited: bool
+    # Whether an answer can be 202: done in part, and to be repeated.
+    continues: bool
     errors: tuple[int, ...]
 
     @cached_property
@@ -148,6 +150,7 @@ def operation(
     authorised: bool = True,
     registers: bool = True,
     limited: bool = True,
+    continues: bool = False,
     errors: tuple[int, ...] = (),
 ) -> Callable[[Callable[..., Response[str]]], Callable[..., Response[str]]]:
     """Declare the decorated function as the handler of a route.
@@ -182,6 +185,7 @@ def operation(
                 authorised=authorised,
                 registers=registers,
                 limited=limited,
+                continues=continues,
                 errors=errors,
             )
         )

@@ -112,3 +112,25 @@ class MePatch(BaseModel):
     model_config = MemoryQuery.model_config
 
     metadata: Omittable[MetadataPatch] = None
+
+
+class Erased(BaseModel):
+    """How many were erased, of each kind."""
+
+    memories: int = Field(default=0, ge=0, description="Of any status")
+    agents: int = Field(default=0, ge=0)
+    relations: int = Field(default=0, ge=0)
+    log_entries: int = Field(default=0, ge=0)
+
+
+class Receipt(BaseModel):
+    """What an erasure has erased since it began."""
+
+    model_config = ConfigDict(frozen=True)
+
+    user_id: str
+    agent_id: str | None = Field(description="The agent that is erased; null for all of the user")
+    complete: bool = Field(description="Whether nothing is left; while it is false, repeat")
+    erased: Erased
+    started_at: Timestamp
+    finished_at: Timestamp | None

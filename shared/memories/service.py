@@ -8,6 +8,7 @@ from functools import partial
 from memories.access_log import Log
 from memories.accounts import AccountService
 from memories.clock import Clock, utc_now
+from memories.erasure import ErasureService
 from memories.errors import MemoryNotFound, NotPermitted, WriteConflict
 from memories.fair_use import UNLIMITED, FairUse
 from memories.fields import MAX_ID, timestamp
@@ -78,6 +79,7 @@ class MemoryService:
         self.accounts = AccountService(store, clock, pause)
         self.relations = Relations(store, clock)
         self.tags = Tags(store.tags, standard_tags)
+        self.erasure = ErasureService(store.erasure, clock)
 
     def record(self, principal: Principal, draft: MemoryDraft) -> Memory:
         """Store one memory."""

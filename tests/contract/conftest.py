@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from agents import ClientOf
 from dynamodb.moto_table import QuickMoto
+from http_api.app import Handler
+from http_client import EventClient, HttpClient, claims_of
+from memories.principal import SCOPES
 from memories.stores.dynamodb import DynamoDBStore
 from memories.stores.port import Store
 from memories.stores.sqlite import SqliteStore
@@ -22,6 +26,21 @@ def _is_superfluous(item: pytest.Item) -> bool:
         "event",
         "mcp",
     }
+
+
+@pytest.fixture
+def client_of(handler: Handler) -> ClientOf:
+    def client_of(
+        agent: str = "local", user: str = "local", scopes: str = " ".join(SCOPES)
+    ) -> HttpClient:
+        return EventClient(handler, claims_of(user, agent, scopes))
+
+    return client_of
+
+
+@pytest.fixture
+def client(client_of: ClientOf) -> HttpClient:
+    return client_of()
 
 
 @pytest.fixture(params=["sqlite", "dynamodb"])

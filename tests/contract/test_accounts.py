@@ -1,19 +1,17 @@
 """Contract section 5: the user's agents, and the user."""
 
 from collections.abc import Callable
-from urllib.parse import quote
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agents import ClientOf, path_of
 from clock import Clock
 from doors import Door, draft
-from http_api.app import Handler
-from http_client import EventClient, HttpClient, SocketClient, claims_of
-from memories.principal import ADMIN, MAX_NAME_LENGTH, READ, SCOPES, WRITE
+from http_client import HttpClient, SocketClient
+from memories.principal import ADMIN, MAX_NAME_LENGTH, READ, WRITE
 
-ALL = " ".join(SCOPES)
 ODD = [
     "a/b",
     "a#b",
@@ -33,29 +31,6 @@ ODD = [
     "\\",
     '"quoted"',
 ]
-
-ClientOf = Callable[..., HttpClient]
-
-
-def path_of(agent_id: str) -> str:
-    """Return where an agent is, as docs/security.md says to write its id."""
-    written = quote(agent_id, safe="").replace("~", "~7E").replace("%", "~")
-    if agent_id in {".", ".."}:  # these are steps in a path
-        written = written.replace(".", "~2E")
-    return f"/agents/{written}"
-
-
-@pytest.fixture
-def client_of(handler: Handler) -> ClientOf:
-    def client_of(agent: str = "local", user: str = "local", scopes: str = ALL) -> HttpClient:
-        return EventClient(handler, claims_of(user, agent, scopes))
-
-    return client_of
-
-
-@pytest.fixture
-def client(client_of: ClientOf) -> HttpClient:
-    return client_of()
 
 
 def agent_ids(client: HttpClient, query: str = "?limit=100") -> list[str]:

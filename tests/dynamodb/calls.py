@@ -73,6 +73,33 @@ def failing(
         events.unregister(_EVERY_RETRY, retry_at_once)
 
 
+@contextmanager
+def failing_at(
+    client: DynamoDBClient, number: int, error: Exception, *, after: bool, attempts: int
+) -> Iterator[None]:
+    """Fail the request of a number, from 1, and so many attempts at it in all."""
+    sent = 0
+
+    def fail(**_: Any) -> None:
+        nonlocal sent
+        sent += 1
+        if number <= sent < number + attempts:
+            raise error
+
+    def retry_at_once(attempts: int, caught_exception: Exception | None, **_: Any) -> float | None:
+        return 0 if caught_exception is error and attempts < ATTEMPTS else None
+
+    events: Any = client.meta.events
+    event = _EVERY_ANSWER if after else _EVERY_REQUEST
+    (events.register_last if after else events.register_first)(event, fail)
+    events.register_first(_EVERY_RETRY, retry_at_once)
+    try:
+        yield
+    finally:
+        events.unregister(event, fail)
+        events.unregister(_EVERY_RETRY, retry_at_once)
+
+
 def _operation(request: Any) -> str:
     """Name the operation of a request; a query of an index is one of its own."""
     operation: str = request.headers["X-Amz-Target"].decode().rpartition(".")[2]

@@ -14,6 +14,11 @@ from memories.stores.dynamodb.keys import idempotency_table_of
 
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
 
+_FEW = 10
+
+# More parts than a create has.
+_MANY = 30
+
 _names = (f"memories-{number}" for number in itertools.count())
 
 
@@ -64,12 +69,21 @@ class QuickMoto(OtherClient):
 
     def transact_write_items(self, TransactItems: list[Any], **_: Any) -> None:  # noqa: N803
         puts = [part.get("Put") for part in TransactItems]
-        # What is put into two tables can be refused by one.
-        if None in puts or len({put["TableName"] for put in puts if put}) > 1:
+        # What is put into two tables can be refused by one. Many deletions, on the other hand, are
+        # an erasure's, which nothing else is at here.
+        if len(TransactItems) < _MANY and (
+            None in puts or len({put["TableName"] for put in puts if put}) > 1
+        ):
             self.client.transact_write_items(TransactItems=TransactItems)
             return
+        calls: dict[str, Any] = {
+            "Put": self.client.put_item,
+            "Delete": self.client.delete_item,
+            "Update": self.client.update_item,
+        }
         for part in TransactItems:
-            self.client.put_item(**part["Put"])
+            ((kind, arguments),) = part.items()
+            calls[kind](**arguments)
 
     def batch_execute_statement(self, Statements: list[Any]) -> Any:  # noqa: N803
         for statement in Statements:

@@ -73,6 +73,8 @@ def test_the_api_describes_itself(http: HttpClient) -> None:
         "PUT /agents/{agent_id}",
         "GET /me",
         "PATCH /me",
+        "DELETE /agents/{agent_id}",
+        "DELETE /me",
         "GET /tags",
         "GET /memories/{memory_id}/relations",
         "PUT /memories/{memory_id}/relations/{relation_type}/{to_id}",

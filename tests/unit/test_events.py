@@ -33,6 +33,8 @@ STATUSES = {
     "put_agent": 200,
     "get_me": 200,
     "revise_me": 200,
+    "erase_agent": 200,
+    "erase_me": 200,
     "health": 200,
     "ready": 200,
     "openapi": 200,

@@ -81,3 +81,33 @@ def test_the_relations_of_a_memory_are_together_and_sort_by_type_then_by_id(
     assert keys.relation(*one).startswith(prefix) == (one[0] == memory_id)
     typed = keys.relations_of(keys.RELATION_PREFIX, memory_id, one[1])
     assert second.startswith(typed) == (one[1] == other[1])
+
+
+@given(users, users)
+def test_two_agents_never_share_a_key(one: str, other: str) -> None:
+    assert (keys.agent(one) == keys.agent(other)) == (one == other)
+    assert (keys.erasure(one) == keys.erasure(other)) == (one == other)
+
+
+def test_the_longest_agent_id_fits_in_a_sort_key() -> None:
+    assert len(keys.agent("\U0001f9e0" * MAX_NAME_LENGTH).encode()) <= 1024
+
+
+@given(users, ids, users, ids)
+def test_two_memories_never_share_a_log(
+    one: str, memory_id: int, other: str, other_id: int
+) -> None:
+    same = (one, memory_id) == (other, other_id)
+    assert (keys.log(one, memory_id) == keys.log(other, other_id)) == same
+    assert keys.log(one, memory_id) != keys.partition(other)
+
+
+@given(ids, st.from_regex("[a-z][a-z_]{0,31}", fullmatch=True), ids)
+def test_a_relation_and_its_mirror_are_found_from_one_another(
+    one: int, relation_type: str, other: int
+) -> None:
+    relation, mirror = (
+        keys.relation(one, relation_type, other),
+        keys.mirror(one, relation_type, other),
+    )
+    assert (keys.twin(relation), keys.twin(mirror)) == (mirror, relation)

@@ -43,13 +43,23 @@ def test_the_keys_have_a_table_of_their_own_that_forgets_them() -> None:
     table = RESOURCES["IdempotencyTable"]["Properties"]
     assert table["BillingMode"] == "PAY_PER_REQUEST"
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
-    (statement,) = (
-        each
-        for policy in RESOURCES["HttpRole"]["Properties"]["Policies"]
-        for each in policy.get("PolicyDocument", {}).get("Statement", [])
-        if each["Resource"] == {"Fn::GetAtt": ["IdempotencyTable", "Arn"]}
-    )
-    assert statement["Action"] == ["dynamodb:PutItem", "dynamodb:UpdateItem"]
+    allowed = {
+        role: [
+            each["Action"]
+            for policy in RESOURCES[role]["Properties"]["Policies"]
+            for each in policy.get("PolicyDocument", {}).get("Statement", [])
+            if each["Resource"] == {"Fn::GetAtt": ["IdempotencyTable", "Arn"]}
+        ]
+        for role in ("HttpRole", "McpRole")
+    }
+    # To erase is no matter of MCP.
+    assert allowed == {
+        "HttpRole": [
+            ["dynamodb:PutItem", "dynamodb:UpdateItem"],
+            ["dynamodb:DeleteItem", "dynamodb:Query"],
+        ],
+        "McpRole": [["dynamodb:PutItem", "dynamodb:UpdateItem"]],
+    }
 
 
 @pytest.mark.parametrize("function", ["HttpFunction", "McpFunction"])

@@ -2,9 +2,9 @@
 
 from aws_lambda_powertools.event_handler import Response
 
-from http_api.answers import json_answer
+from http_api.answers import json_answer, receipt_answer
 from http_api.operations import operation
-from memories.account_models import Agent, AgentDescription, AgentPage, AgentQuery
+from memories.account_models import Agent, AgentDescription, AgentPage, AgentQuery, Receipt
 from memories.principal import Principal
 from memories.service import MemoryService
 
@@ -44,3 +44,17 @@ def put_agent(
     service: MemoryService, principal: Principal, agent_id: str, body: AgentDescription
 ) -> Response[str]:
     return json_answer(service.accounts.describe(principal, agent_id, body).model_dump_json())
+
+
+@operation(
+    "DELETE",
+    "/agents/<agent_id>",
+    summary="Erase an agent and the memories it made, for good",
+    returns=Receipt,
+    continues=True,
+    registers=False,
+    limited=False,
+    errors=(404, 422),
+)
+def erase_agent(service: MemoryService, principal: Principal, agent_id: str) -> Response[str]:
+    return receipt_answer(service.erasure.erase_agent(principal, agent_id))

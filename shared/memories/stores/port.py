@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from memories.fields import MemoryType, Status
 from memories.principal import Principal
 from memories.stores.port_accounts import Accounts
+from memories.stores.port_erasure import Erasure
 from memories.stores.port_idempotency import KeyedRequest
 from memories.stores.port_log import AccessLog
 from memories.stores.port_maintenance import Maintenance
@@ -133,6 +134,10 @@ class Store(Protocol):
     @property
     def tags(self) -> TagStore:
         """Which tags there are."""
+
+    @property
+    def erasure(self) -> Erasure:
+        """The part that erases users and agents."""
 
     @property
     def log(self) -> AccessLog:

@@ -22,12 +22,16 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 REMEMBERED = timedelta(minutes=10)
-MOST_REMEMBERED = 10_000
+_MOST_REMEMBERED = 10_000
 
 # Neither the first time of an agent nor of a user is ever written over.
 _FIRST_SEEN = "SET #agent_id = :agent_id, #created_at = if_not_exists(#created_at, :at)"
 _DESCRIBED = ", #name = :name, #capabilities = :capabilities"
 _METADATA = "SET #metadata = :metadata, #created_at = if_not_exists(#created_at, :at)"
+_KEPT = (
+    "SET #metadata = if_not_exists(#metadata, :metadata), "
+    "#created_at = if_not_exists(#created_at, :at)"
+)
 # Two who merge into what they both read: the second must look again. Of a user without a profile,
 # the metadata reads as empty.
 _UNCHANGED = "#metadata = :expected"
@@ -37,10 +41,13 @@ _STILL_EMPTY = f"(attribute_not_exists(#pk) OR {_UNCHANGED})"
 class DynamoDBAccounts:
     """Accounts in one table."""
 
-    def __init__(self, client: DynamoDBClient, table: str) -> None:
+    def __init__(
+        self, client: DynamoDBClient, table: str, most_remembered: int = _MOST_REMEMBERED
+    ) -> None:
+        """``most_remembered`` is how many agents, of whatever users, a process remembers."""
         self._client = client
         self._table = table
-        self._registered = _Registered()
+        self._registered = _Registered(most_remembered)
 
     def register(self, user_id: str, agent_id: str, at: str) -> None:
         if not self._registered.holds(user_id, agent_id, at):
@@ -119,6 +126,22 @@ class DynamoDBAccounts:
             return refused.item.get("metadata") == _map(metadata)
         return True
 
+    def keep_user(self, user_id: str, at: str) -> None:
+        """Keep since when the user is known, before an agent that tells of it is erased."""
+        if not self._get(user_id, keys.PROFILE):
+            values = {
+                ":at": {"S": self.user(user_id).created_at or at},
+                ":metadata": _map({}),
+            }
+            with failures_sorted():
+                self._client.update_item(
+                    TableName=self._table,
+                    Key=_key(user_id, keys.PROFILE),
+                    UpdateExpression=_KEPT,
+                    ExpressionAttributeNames=names_in(_KEPT),
+                    ExpressionAttributeValues=values,
+                )
+
     def _set_agent(self, user_id: str, agent_id: str, change: str, values: Item) -> Item:
         with failures_sorted():
             answer = self._client.update_item(
@@ -156,7 +179,8 @@ class DynamoDBAccounts:
 class _Registered:
     """Which agents are known to be registered, since when: some, and for a while."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._since: dict[tuple[str, str], str] = {}
         self._lock = Lock()
 
@@ -168,7 +192,7 @@ class _Registered:
         with self._lock:
             self._since.pop((user_id, agent_id), None)
             self._since[user_id, agent_id] = at
-            if len(self._since) > MOST_REMEMBERED:
+            if len(self._since) > self._most:
                 del self._since[next(iter(self._since))]
 
     def drop(self, user_id: str) -> None:

@@ -10,6 +10,7 @@ from hashlib import sha256
 COUNTER = "COUNTER"
 PROFILE = "PROFILE"
 AGENT_PREFIX = "AGENT#"
+ERASURE = "ERASURE"
 MEMORY_PREFIX = "MEM#"
 _ORIGIN_PREFIX = "ORIGIN#"
 RELATION_PREFIX = "REL#"
@@ -57,7 +58,12 @@ def agent(agent_id: str) -> str:
 
     A digest stands for the id, which can be longer than a sort key may be.
     """
-    return f"{AGENT_PREFIX}{sha256(agent_id.encode()).hexdigest()}"
+    return f"{AGENT_PREFIX}{_digest(agent_id)}"
+
+
+def erasure(agent_id: str) -> str:
+    """Return the sort key of the erasure of an agent."""
+    return f"{ERASURE}#{_digest(agent_id)}"
 
 
 def relation(from_id: int, relation_type: str, to_id: int) -> str:
@@ -102,6 +108,13 @@ def request(agent_id: str, key: str) -> str:
     return f"{requests_of(agent_id)}{key}"
 
 
+def twin(key: str) -> str:
+    """Return the sort key of a relation's mirror, or of a mirror's relation."""
+    prefix, one, relation_type, other = key.split("#")
+    twins = (RELATION_PREFIX, MIRROR_PREFIX)
+    return f"{twins[f'{prefix}#' == RELATION_PREFIX]}{other}#{relation_type}#{one}"
+
+
 def log(user_id: str, memory_id: int) -> str:
     """Return the partition key of a memory's access log."""
     return f"LOG#{user_id}#{_digits(memory_id)}"
@@ -120,6 +133,10 @@ def moment(at: str | None, memory_id: int) -> str:
 def id_in(key: str) -> int:
     """Return the id that a memory's sort key or sort value ends with."""
     return int(key[-_ID_LENGTH:])
+
+
+def _digest(agent_id: str) -> str:
+    return sha256(agent_id.encode()).hexdigest()
 
 
 def _digits(memory_id: int) -> str:

@@ -15,6 +15,7 @@ from memories.stores.dynamodb.batches import Batches
 from memories.stores.dynamodb.counters import Counters
 from memories.stores.dynamodb.counting import Counting
 from memories.stores.dynamodb.creation import Creation
+from memories.stores.dynamodb.erasure import DynamoDBErasure
 from memories.stores.dynamodb.expressions import (
     NOT_DELETED,
     Condition,
@@ -111,6 +112,14 @@ class DynamoDBStore:
         self.relations = DynamoDBRelations(client, table, pause, self._workers, batches, wall=wall)
         self.tags = DynamoDBTags(client, table)
         self.accounts = DynamoDBAccounts(client, table)
+        self.erasure = DynamoDBErasure(
+            client,
+            table,
+            idempotency_table,
+            self.accounts,
+            pause=pause,
+            workers=self._workers,
+        )
 
     def create(
         self,

@@ -47,6 +47,8 @@ def _prepare(connection: sqlite3.Connection, busy_timeout: float) -> None:
     connection.execute("COMMIT")
     _write_ahead(connection, time.monotonic() + busy_timeout)
     connection.execute("PRAGMA foreign_keys = ON")
+    # What is erased is to be gone from the file too. Some builds of SQLite do so unasked.
+    connection.execute("PRAGMA secure_delete = ON")
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute("PRAGMA cache_size = -65536")  # KiB
     connection.execute("BEGIN IMMEDIATE")

@@ -6,7 +6,7 @@ is not worth a sync: after a power cut the last few may be older, and nothing el
 
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -64,6 +64,11 @@ class Session:
                 return self.one(statement, values)
             except sqlite3.Error as error:
                 raise StoreUnavailable from error
+
+    def checkpoint(self) -> None:
+        """Have the write-ahead log emptied, as far as other processes let it be."""
+        with self._lock, suppress(sqlite3.Error):
+            self.connection.execute("PRAGMA wal_checkpoint (TRUNCATE)").fetchall()
 
     def _begin(self, writes: bool) -> None:
         try:

@@ -19,6 +19,7 @@ from memories.stores.port_log import LOG_DAYS, AccessType
 from memories.stores.process_usage import ProcessUsage
 from memories.stores.sqlite import idempotency
 from memories.stores.sqlite.accounts import SqliteAccounts
+from memories.stores.sqlite.erasure import SqliteErasure
 from memories.stores.sqlite.log import SqliteLog
 from memories.stores.sqlite.maintenance import SqliteMaintenance
 from memories.stores.sqlite.pages import CHANGEABLE, READABLE, page_of, total_of
@@ -61,6 +62,7 @@ class SqliteStore:
         self.usage = ProcessUsage()
         self.relations = SqliteRelations(self._session, self.log)
         self.tags = SqliteTags(self._session)
+        self.erasure = SqliteErasure(self._session)
 
     def create(
         self,
