@@ -11,7 +11,7 @@ from memories.errors import InvalidInput, Problem
 from memories.fields import MAX_LINES
 from memories.stores.port import Record
 from memories.stores.port_relations import RelationRecord
-from memories.stores.port_transfer import Arrival
+from memories.stores.port_transfer import NUMBERED, Arrival
 from memories.transfer_models import (
     ImportedMemory,
     ImportedRelation,
@@ -126,9 +126,12 @@ def _origin(memory: ImportedMemory) -> str:
 
     With an id that is what never changes of it; without, all that is said of it.
     """
-    named = [memory.id, memory.created_at, memory.agent_id]
-    said = memory.model_dump(mode="json", exclude={"relations"})
-    facts = said if memory.id is None else named
+    if memory.id is not None:
+        return f"{NUMBERED}{_digest([memory.id, memory.created_at, memory.agent_id])}"
+    return f"line:{_digest(memory.model_dump(mode='json', exclude={'relations'}))}"
+
+
+def _digest(facts: object) -> str:
     text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -247,6 +247,15 @@ def test_a_record_with_a_new_id_is_not_taken_for_the_one_that_comes_with_that_id
         assert reported(imported(http, line(3, "Three"))) == [(1, result, 4)]
 
 
+def test_what_got_another_id_or_had_none_is_known_when_it_comes_back(http: HttpClient) -> None:
+    http.send("POST", "/memories", draft("Here first"))
+    imported(http, line(1, "From elsewhere"), draft("Of no id"))
+    before = exported(http)
+    http.send("PATCH", "/memories/3", {"content": "Of no id, revised"})
+
+    assert reported(imported(http, *before)) == [(1, "kept", 1), (2, "kept", 2), (3, "kept", 3)]
+
+
 def test_records_of_one_file_that_share_an_id_are_both_stored(http: HttpClient) -> None:
     lines = [line(1, "One"), line(1, "Two", agent_id="another"), line(1, "One")]
 

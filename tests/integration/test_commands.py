@@ -3,10 +3,12 @@
 import io
 import json
 import os
+import pty
 import stat
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -274,6 +276,31 @@ def test_wide_characters_are_aligned(run: Run) -> None:
     lines = run("search").output.splitlines()
     assert lines[1].endswith("太郎  One")
     assert lines[2].endswith("a     Two")
+
+
+def test_progress_is_shown_on_a_terminal(tmp_path: Path) -> None:
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text("".join(f'{{"content":"{n}","tags":["t"]}}\n' for n in range(1_500)))
+    terminal, screen = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "local.cli", "import", str(lines), "--data", str(tmp_path / "m.db")],
+        stdout=subprocess.PIPE,
+        stderr=screen,
+        text=True,
+        env={**os.environ, "TERM": "xterm"},
+    )
+    os.close(screen)
+    shown = b""
+    # On Linux, what has no other end any more is an error to read.
+    with suppress(OSError):
+        while part := os.read(terminal, 65_536):
+            shown += part
+    output, _ = process.communicate(timeout=30)
+    os.close(terminal)
+
+    assert output == "memories: 1500 recorded, 0 kept, 0 refused\n"
+    assert b"importing" in shown
+    assert b"100%" in shown
 
 
 def test_the_program_exports_to_a_pipe_and_imports_from_one(tmp_path: Path) -> None:

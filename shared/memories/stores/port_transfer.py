@@ -10,6 +10,9 @@ from memories.stores.port import Record
 # smaller store counts to twice as many.
 MAX_KEPT_ID = 2**31 - 1
 
+# What the origin of a record begins with that came with an id.
+NUMBERED = "id:"
+
 
 class Arrival(NamedTuple):
     """A record that comes from elsewhere.
@@ -63,10 +66,13 @@ class TransferStore(Protocol):
 def is_same(record: Record, origin: str | None, arrival: Arrival) -> bool:
     """Say whether the record under an arrival's id is what arrives.
 
-    ``origin`` is that of a record that got another id than it came with, and tells. Any other is
-    known by what never changes: its text and all else may have changed since it left.
+    It is known by what never changes. ``origin`` is that of a record that could not have the id it
+    came with, if it had one. Others of its collection may be made at its time, so the arrival is
+    such a record itself, come back from here, only if it has the same text.
     """
-    if origin is not None:
-        return origin == arrival.origin
+    if origin == arrival.origin:
+        return True
     arriving = arrival.record
-    return (record.created_at, record.agent_id) == (arriving.created_at, arriving.agent_id)
+    made = (record.created_at, record.agent_id) == (arriving.created_at, arriving.agent_id)
+    moved = origin is not None and origin.startswith(NUMBERED)
+    return made and (not moved or record.content == arriving.content)
