@@ -19,7 +19,7 @@ PROGRAM = "from schemathesis.cli import schemathesis; schemathesis()"
 EXAMPLES = 6
 
 
-def test_no_request_finds_a_fault_and_every_link_is_followed(tmp_path: Path) -> None:
+def test_no_request_finds_a_fault(tmp_path: Path) -> None:
     with server_on(tmp_path / "memories.db") as server:
         run = subprocess.run(
             [
@@ -48,7 +48,7 @@ def test_no_request_finds_a_fault_and_every_link_is_followed(tmp_path: Path) -> 
 
     assert run.returncode == 0, run.stdout + run.stderr
     assert _number("Tested:", run.stdout) == sum(map(len, paths.values()))
-    assert _number("API Links:", run.stdout) > 5
+    assert _number("API Links:", run.stdout) >= 10
 
 
 def _number(after: str, text: str) -> int:
