@@ -351,3 +351,21 @@ def test_a_call_that_fails_makes_no_listing_wrong(
             assert call not in {"GetItem", "PutItem"}
     for answer in (page, service.search(principal, MemoryQuery())):
         assert answer is None or (answer.total, answer.items[0].id) == (59, 2)
+
+
+def test_what_was_erased_with_its_agent_is_counted_no_more(
+    indexes: Indexes, service: MemoryService, principal: Principal
+) -> None:
+    other = Principal(principal.user_id, "other", principal.scopes)
+    service.accounts.seen(other)
+    record_many(service, other, 30)
+    record_many(service, principal, 30)
+    service.search(principal, MemoryQuery())
+    assert is_counted(indexes, service, principal)
+
+    while not service.erasure.erase_agent(principal, "other").complete:
+        pass
+
+    page = service.search(principal, MemoryQuery())
+    assert (page.total, page.items[0].id) == (30, 31)
+    assert service.accounts.me(principal).memories.active == 30

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memories.stores.dynamodb import keys
 from memories.stores.dynamodb.accounts import DynamoDBAccounts
+from memories.stores.dynamodb.counters import Counters
 from memories.stores.dynamodb.erasure_items import Batch, Deletion, State, counted, kind_of
 from memories.stores.dynamodb.erasure_walk import ErasureWalk
 from memories.stores.dynamodb.expressions import names_in, set_all
@@ -63,12 +64,14 @@ class DynamoDBErasure:
         idempotency_table: str,
         accounts: DynamoDBAccounts,
         *,
+        counters: Counters,
         pause: Pause,
         workers: Executor,
     ) -> None:
         self._client = client
         self._table = table
         self._accounts = accounts
+        self._counters = counters
         self._transactions = Transactions(client, table, pause)
         self._walk = ErasureWalk(client, table, idempotency_table, workers)
 
@@ -97,6 +100,8 @@ class DynamoDBErasure:
         return self._erase(erasure, at)
 
     def _erase(self, erasure: _Erasure, at: str) -> Progress:
+        # What is kept of the user's listings would still count what is gone.
+        self._counters.end_epoch(erasure.user_id)
         state = self._begin(erasure, at)
         complete = False
         for _ in range(STEPS):

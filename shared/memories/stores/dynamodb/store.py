@@ -117,6 +117,7 @@ class DynamoDBStore:
             table,
             idempotency_table,
             self.accounts,
+            counters=counters,
             pause=pause,
             workers=self._workers,
         )
