@@ -48,7 +48,7 @@ def test_no_request_finds_a_fault(tmp_path: Path) -> None:
 
     assert run.returncode == 0, run.stdout + run.stderr
     assert _number("Tested:", run.stdout) == sum(map(len, paths.values()))
-    assert _number("API Links:", run.stdout) >= 10
+    assert _number("API Links:", run.stdout) >= 3
 
 
 def _number(after: str, text: str) -> int:
