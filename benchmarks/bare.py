@@ -14,8 +14,8 @@ from statements import PRINCIPAL, Operations, Replay, drafts, pages_in, record_i
 
 # So many searches' totals does the store remember.
 _MOST_KNOWN = 64
-# Of the record that is listened to.
-_ID = 2
+# Of the record that is listened to. Like the ids of rows it is found in an earlier result, and so
+# it is as large.
 _VERSION = 1 << 30
 
 
@@ -33,20 +33,22 @@ class Bare:
     def __init__(self, path: Path) -> None:
         self._operations = Operations(path)
         service, listen = self._operations.service, self._operations.listen
-        self._read = listen(lambda: service.inspect(PRINCIPAL, _ID), {_ID: "id"})
+        (records,) = self._operations.connection.execute("SELECT max(id) FROM memories").fetchone()
+        # A number that is no other value's, such as a limit.
+        listened = seed.patched(records)[-1]
+        self._read = listen(lambda: service.inspect(PRINCIPAL, listened), {listened: "id"})
         made, names = drafts(1, seed.CREATED_TAGS)
         self._create = listen(lambda: service.record(PRINCIPAL, made[0]), names)
         many, names_of_many = drafts(seed.BATCH, seed.CREATED_TAGS)
         self._batch = listen(lambda: service.record_batch(PRINCIPAL, many), names_of_many)
-        # The version comes from an earlier statement, as do the ids of rows, so it is as large.
         self._operations.connection.execute(
-            "UPDATE memories SET version = ? WHERE id = ?", (_VERSION, _ID)
+            "UPDATE memories SET version = ? WHERE id = ?", (_VERSION, listened)
         )
         content = made[0].content
         self._patch = listen(
-            lambda: service.revise(PRINCIPAL, _ID, MemoryPatch(content=content)),
+            lambda: service.revise(PRINCIPAL, listened, MemoryPatch(content=content)),
             {
-                _ID: "id",
+                listened: "id",
                 content: "content",
                 search_text(content, seed.PATCHED_TAGS): "search_text",
             },
