@@ -133,11 +133,14 @@ class Operations:
     def listen(
         self, use: Callable[[], object], request: Mapping[Any, str] | None = None
     ) -> "Replay":
-        """Do an operation, and return it as one that can be done again.
+        """Do an operation as a door does it, and return it as one that can be done again.
 
         ``request`` names the values of the request that change, the time aside.
         """
+        # So that what follows finds the agent registered, as nearly every request does.
+        self.service.accounts.seen(PRINCIPAL)
         self._listener.done.clear()
+        self.service.accounts.seen(PRINCIPAL)
         use()
         return Replay(self.connection, _statements(self._listener.done, request or {}))
 
