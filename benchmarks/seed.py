@@ -6,6 +6,7 @@ from pathlib import Path
 
 from memories.fields import MemoryType, timestamp
 from memories.principal import SCOPES, Principal
+from memories.service import MemoryService
 from memories.stores.port import NewRecord
 from memories.stores.sqlite import SqliteStore
 
@@ -46,6 +47,7 @@ TYPES: list[MemoryType] = ["preference", "fact", "identity", "event"]
 def seed(path: Path, records: int) -> None:
     """Fill a new data file at ``path``; every twentieth record is not active."""
     store = SqliteStore(path)
+    service = MemoryService(store)
     new = drafts(records)
     for start in range(0, records, _BATCH):
         for record in store.create(_PRINCIPAL, new[start : start + _BATCH]):
