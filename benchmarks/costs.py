@@ -48,6 +48,9 @@ Use = Callable[[MemoryService], object]
 _READING: dict[str, Use] = {
     "read one": lambda service: service.inspect(_PRINCIPAL, 1),
     PAGE: lambda service: service.search(_PRINCIPAL, MemoryQuery(sort="updated_at")),
+    "page of ten in full": lambda service: service.search(
+        _PRINCIPAL, MemoryQuery(sort="updated_at"), full=True
+    ),
     "page of ten, type": lambda service: service.search(
         _PRINCIPAL, MemoryQuery(sort="updated_at", memory_type="preference")
     ),
@@ -115,8 +118,14 @@ class User:
             "relate": lambda service: service.relations.relate(
                 _PRINCIPAL, 3, "follows", 4, RelationDraft()
             ),
+            "relate the same again": lambda service: service.relations.relate(
+                _PRINCIPAL, 3, "follows", 4, RelationDraft(strength=0.5)
+            ),
             "list the relations of one": lambda service: service.relations.listed(
                 _PRINCIPAL, 3, RelationQuery()
+            ),
+            "take a relation away": lambda service: service.relations.unrelate(
+                _PRINCIPAL, 3, "follows", 4
             ),
             "share": lambda service: service.share(
                 _PRINCIPAL, 2, PermissionsPatch(is_public=False)
