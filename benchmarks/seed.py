@@ -52,7 +52,7 @@ def seed(path: Path, records: int) -> None:
     for start in range(0, records, _BATCH):
         for record in store.create(_PRINCIPAL, new[start : start + _BATCH]):
             if record.id % 40 == 0:
-                store.retire(_PRINCIPAL, record.id, None, record.created_at)
+                service.retire(_PRINCIPAL, record.id)
     store.close()
 
 
