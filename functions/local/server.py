@@ -13,7 +13,7 @@ from local.told import CannotDo
 from mcp_server.http import PATH as MCP_PATH
 from mcp_server.http import build_app
 from mcp_server.server import Context, build_server, right_here
-from mcp_server.serving import server_for
+from mcp_server.serving import run
 from memories.addresses import is_loopback
 from memories.bootstrap import build_service
 from memories.config import Settings
@@ -42,7 +42,7 @@ def serve(
     say(where)
     say(f"docs at {address}/docs")
     app = application(build_service(settings, store), settings, listener)
-    server_for(app, settings.connections).run(sockets=[listener])
+    run(app, listener, settings.connections)
 
 
 def listen(host: str, port: int) -> socket.socket:

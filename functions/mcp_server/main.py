@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from mcp_server.metadata import resource_of
 from mcp_server.remote import build_remote, build_verifier
-from mcp_server.serving import server_for
+from mcp_server.serving import run
 from memories.bootstrap import build_service, build_store
 from memories.config import InvalidSetting, Settings
 from memories.stores.sqlite.file import UnusableDataFile
@@ -39,7 +39,7 @@ def serve(settings: Settings) -> None:
             app = build_remote(build_service(settings, store), verifier, settings)
             host, port, *_ = listener.getsockname()
             print(f"memories serves {resource_of(settings)} on {host} port {port}", flush=True)
-            server_for(app, settings.connections).run(sockets=[listener])
+            run(app, listener, settings.connections)
     finally:
         store.close()
 

@@ -51,7 +51,7 @@ class Settings:
     idempotency_table: str = ""
     endpoint_url: str = ""
     # How many clients may be connected at once, to either server.
-    connections: int = 512
+    connections: int = 2048
     # The web pages that may call the MCP server, by their origins, apart by white space.
     origins: tuple[str, ...] = ()
     # The agent that a host starts over standard input and output.

@@ -1,10 +1,13 @@
 """What one connection may ask of a server, and how many there may be."""
 
 import json
+import resource
+import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -17,6 +20,7 @@ from mcp_server.connection import MAX_HEAD, Connection
 from memories.config import InvalidSetting, Settings
 from memories.models import MemoryDraft
 from memories.service import MemoryService
+from processes import Server
 
 HEAD = b"POST /memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 HEALTH = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -85,7 +89,7 @@ Serve = Callable[..., Any]
 @pytest.fixture
 def serve(service: MemoryService) -> Serve:
     @contextmanager
-    def serve(connections: int = 512) -> Iterator[str]:
+    def serve(connections: int = 2048) -> Iterator[str]:
         def build(listener: socket.socket) -> Any:
             return application(service, Settings(), listener)
 
@@ -225,6 +229,23 @@ def test_too_many_connections_are_told_to_come_back_and_those_before_are_served(
         ends = time.monotonic() + 10
         while status_of(url) != 200:
             assert time.monotonic() < ends
+
+
+def test_a_server_that_is_started_with_few_files_allowed_takes_all_its_connections(
+    tmp_path: Path,
+) -> None:
+    few, connections = 200, 300
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (few, allowed[1]))
+    try:
+        server = Server(tmp_path / "m.db", [], {})
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, allowed)
+    with ExitStack() as stack:
+        stack.callback(server.stop, signal.SIGKILL)
+        for _ in range(connections):
+            raw = stack.enter_context(Raw(server.url))
+            assert raw.send(HEALTH).socket.recv(65536).startswith(b"HTTP/1.1 200 ")
 
 
 def test_requests_far_ahead_of_their_answers_are_not_kept(url: str) -> None:

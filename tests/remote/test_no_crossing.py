@@ -54,14 +54,14 @@ def test_no_answer_of_two_thousand_concurrent_calls_crosses(
     async def caller(user: str, agent: str, numbers: list[int]) -> None:
         headers = {"Authorization": f"Bearer {issuer.token(user, agent)}", **HEADERS}
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=30) as client,
+            httpx2.AsyncClient(headers=headers, timeout=120) as client,
             anyio.create_task_group() as group,
         ):
             for number in numbers:
                 group.start_soon(one, client, user, agent, number)
 
     async def everyone() -> None:
-        with anyio.fail_after(40):
+        with anyio.fail_after(120):
             async with anyio.create_task_group() as group:
                 for start, (user, agent) in enumerate(CALLERS):
                     numbers = list(range(start, CALLS, len(CALLERS)))
