@@ -15,7 +15,8 @@ def test_the_layer_holds_all_that_the_functions_import(project: Project, tools: 
     code = (
         f"import sys; sys.path[:0] = [{str(project.built / 'HttpFunction')!r},"
         f" {str(project.built / 'SharedLayer/python')!r}];"
-        "import http_api.app, http_api.observability, boto3, memories.stores.dynamodb;"
+        "import http_api.app, http_api.observability, lifecycle.app, stream.app;"
+        "import boto3, memories.stores.dynamodb;"
         "from aws_lambda_powertools import Tracer; Tracer(service='x', patch_modules=['botocore'])"
     )
     run = [str(tools.bin / "python"), "-I", "-S", "-c", code]

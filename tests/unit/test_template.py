@@ -181,7 +181,8 @@ def test_the_stream_function_may_write_logs_and_see_whether_a_memory_is_there() 
     assert writes["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["LOG#*"]}}
     assert reads["Action"] == "dynamodb:GetItem"
     assert reads["Condition"] == {
-        "ForAllValues:StringEquals": {"dynamodb:Attributes": ["pk", "sk"]}
+        "ForAllValues:StringEquals": {"dynamodb:Attributes": ["pk", "sk"]},
+        "StringEqualsIfExists": {"dynamodb:Select": "SPECIFIC_ATTRIBUTES"},
     }
     assert policies["failures"]["PolicyDocument"]["Statement"] == [
         {
