@@ -214,15 +214,19 @@ def test_an_agent_may_erase_itself(client_of: ClientOf, clock: Clock) -> None:
     assert (me["created_at"], me["agents"], me["memories"]["active"]) == (created, 1, 0)
 
 
-def test_a_long_erasure_of_an_agent_finds_it_among_others(client_of: ClientOf) -> None:
+def test_a_long_erasure_of_an_agent_finds_it_among_others(
+    client_of: ClientOf, on_dynamodb: bool
+) -> None:
+    # More than one request erases, which on DynamoDB is half as many.
+    many = 250 if on_dynamodb else 501
     maker, other = client_of("maker"), client_of("other")
     for _ in range(2):
-        record(maker, 501)
+        record(maker, many)
         record(other, 50)
 
     first = other.send("DELETE", "/agents/maker")
     assert (first.status, first.body["erased"]["agents"]) == (202, 0)
-    assert counts(erased(other, "/agents/maker")) == (1_002, 1, 0)
+    assert counts(erased(other, "/agents/maker")) == (2 * many, 1, 0)
     assert other.send("GET", "/memories").body["total"] == 100
     assert other.send("GET", "/memories?q=oak").body["total"] == 100
     assert other.send("GET", "/memories?tag=tag+7").body["total"] == 2
