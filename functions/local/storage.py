@@ -11,7 +11,6 @@ from local.told import CannotDo
 from memories.bootstrap import build_client, build_store
 from memories.config import Settings, StoreKind
 from memories.errors import StoreUnavailable
-from memories.stores.dynamodb.keys import idempotency_table_of
 from memories.stores.port import Store
 
 MOTO = "moto"
@@ -64,6 +63,7 @@ def _moto() -> Iterator[None]:
 def _create(settings: Settings) -> None:
     # Loaded when needed: on SQLite, boto3 need not be installed.
     from memories.stores.dynamodb.failures import failures_sorted  # noqa: PLC0415
+    from memories.stores.dynamodb.keys import idempotency_table_of  # noqa: PLC0415
 
     client = build_client(settings)
     try:
