@@ -1,5 +1,7 @@
-"""Random sequences of operations give what a plain list of records would give."""
+"""Random sequences of operations give what a plain list of records for each user would give."""
 
+import json
+from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -8,6 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
+from agents import path_of
 from clock import Clock
 from doors import HttpDoor, Refused
 from http_api.app import build_handler
@@ -23,12 +26,15 @@ contents = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join
 tags = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3)
 types = st.sampled_from(["preference", "fact"])
 statuses = st.sampled_from(["active", "invalid"])
-AGENTS = ["one", "two", "three"]
-agents = st.sampled_from(AGENTS)
+# Names that would meet in a key which is put together without care.
+USERS = ["ann", "ann#AGENT#one"]
+AGENTS = ["one", "one/two %2F", "three"]
+agent_ids = st.sampled_from(AGENTS)
+askers = st.tuples(st.sampled_from(USERS), agent_ids)
 grants = {
     "is_public": st.booleans(),
     "read_only": st.booleans(),
-    "shared_with_agents": st.lists(agents, max_size=2, unique=True),
+    "shared_with_agents": st.lists(agent_ids, max_size=2, unique=True),
 }
 drafts = st.fixed_dictionaries(
     {"content": contents, "tags": tags},
@@ -51,16 +57,33 @@ queries = st.fixed_dictionaries(
 )
 
 
+Asker = tuple[str, str]
+
+
 class Model:
-    """The contract in plain Python, over a list."""
+    """The contract in plain Python, over a list of one user's."""
 
     def __init__(self) -> None:
         self.records: list[dict[str, Any]] = []
+        self.agents: set[str] = set()
+        self.last_id = 0
+
+    def erase(self, agent: str | None = None) -> dict[str, int]:
+        """Erase an agent, or all; return how much that was."""
+        gone = [record for record in self.records if agent in {None, record["agent_id"]}]
+        known = self.agents if agent is None else self.agents & {agent}
+        erased = {"memories": len(gone), "agents": len(known)}
+        self.records = [record for record in self.records if record not in gone]
+        self.agents -= known
+        if agent is None:
+            self.last_id = 0
+        return erased
 
     def record(self, now: str, agent: str, draft: dict[str, Any]) -> dict[str, Any]:
         granted = {"is_public": True, "read_only": False, "shared_with_agents": []}
         record = {"agent_id": agent, "memory_type": "fact", "status": "active", **granted, **draft}
-        record |= {"id": len(self.records) + 1, "tags": list(dict.fromkeys(draft["tags"]))}
+        self.last_id += 1
+        record |= {"id": self.last_id, "tags": list(dict.fromkeys(draft["tags"]))}
         record |= {"created_at": now, "updated_at": now, "last_accessed_at": None, "version": 1}
         self.records.append(record)
         return shown(record)
@@ -107,6 +130,19 @@ class Model:
         return {"items": [shown(record) for record in items], **envelope}
 
 
+NINE = (
+    "id",
+    "content",
+    "tags",
+    "created_at",
+    "updated_at",
+    "last_accessed_at",
+    "memory_type",
+    "status",
+    "version",
+)
+
+
 def shown(record: dict[str, Any]) -> dict[str, Any]:
     hidden = {"agent_id", *grants}
     return {name: value for name, value in record.items() if name not in hidden}
@@ -121,60 +157,114 @@ class Comparison(RuleBasedStateMachine):
         service = MemoryService(self.store, self.clock)
         handler = build_handler(service, Settings())
         self.doors = {
-            agent: HttpDoor(EventClient(handler, claims_of("user", agent))) for agent in AGENTS
+            (user, agent): HttpDoor(EventClient(handler, claims_of(user, agent)))
+            for user in USERS
+            for agent in AGENTS
         }
-        self.model = Model()
+        self.models = {user: Model() for user in USERS}
 
     def teardown(self) -> None:
         self.store.close()
         self.folder.cleanup()
 
+    def met(self, asker: Asker) -> tuple[HttpDoor, Model, str]:
+        """Return the door and the model for a request, which makes the agent known."""
+        user, agent = asker
+        self.models[user].agents.add(agent)
+        return self.doors[asker], self.models[user], agent
+
     @rule(seconds=st.sampled_from([0.000001, 1, -1, 86_400]))
     def time_passes(self, seconds: float) -> None:
         self.clock.advance(seconds)
 
-    @rule(agent=agents, draft=drafts)
-    def record(self, agent: str, draft: dict[str, Any]) -> None:
-        expected = self.model.record(self.clock.now, agent, draft)
-        assert self.doors[agent].record(**draft) == expected
+    @rule(asker=askers, draft=drafts)
+    def record(self, asker: Asker, draft: dict[str, Any]) -> None:
+        door, model, agent = self.met(asker)
+        expected = model.record(self.clock.now, agent, draft)
+        assert door.record(**draft) == expected
 
-    @rule(agent=agents, batch=st.lists(drafts, min_size=1, max_size=4))
-    def record_batch(self, agent: str, batch: list[dict[str, Any]]) -> None:
-        expected = [self.model.record(self.clock.now, agent, draft) for draft in batch]
-        assert self.doors[agent].record_batch(batch) == expected
+    @rule(asker=askers, batch=st.lists(drafts, min_size=1, max_size=4))
+    def record_batch(self, asker: Asker, batch: list[dict[str, Any]]) -> None:
+        door, model, agent = self.met(asker)
+        expected = [model.record(self.clock.now, agent, draft) for draft in batch]
+        assert door.record_batch(batch) == expected
 
-    @rule(agent=agents, query=queries)
-    def search(self, agent: str, query: dict[str, Any]) -> None:
-        expected = self.model.search(self.clock.now, agent, query)
-        assert self.doors[agent].search(**query) == expected
+    @rule(asker=askers, query=queries)
+    def search(self, asker: Asker, query: dict[str, Any]) -> None:
+        door, model, agent = self.met(asker)
+        expected = model.search(self.clock.now, agent, query)
+        assert door.search(**query) == expected
+
+    @rule(asker=askers)
+    def export(self, asker: Asker) -> None:
+        door, model, agent = self.met(asker)
+        answer = door.client.send("GET", "/export")
+        lines = [json.loads(line) for line in answer.text.splitlines()]
+        assert [{name: line[name] for name in NINE} for line in lines] == [
+            shown(record) for record in model.readable(agent)
+        ]
+
+    @rule(asker=askers)
+    def tags(self, asker: Asker) -> None:
+        door, model, agent = self.met(asker)
+        in_use = Counter(
+            tag
+            for record in model.readable(agent)
+            if record["status"] != "deleted"
+            for tag in record["tags"]
+        )
+        assert {item["tag"]: item["count"] for item in door.tags()["items"]} == in_use
+
+    @rule(asker=askers)
+    def me(self, asker: Asker) -> None:
+        door, model, agent = self.met(asker)
+        me = door.client.send("GET", "/me").body
+        statuses = Counter(record["status"] for record in model.readable(agent))
+        assert {kind: count for kind, count in me["memories"].items() if count} == statuses
+        assert me["agents"] == len(model.agents)
+        listed = door.client.send("GET", "/agents").body
+        assert {each["agent_id"] for each in listed["items"]} == model.agents
+        assert listed["total"] == len(model.agents)
+
+    @rule(asker=askers, erased=st.none() | agent_ids)
+    def erase(self, asker: Asker, erased: str | None) -> None:
+        door, model = self.doors[asker], self.models[asker[0]]
+        path = "/me" if erased is None else path_of(erased)
+        known = erased is None or erased in model.agents
+        answer = door.client.send("DELETE", path)
+        assert answer.status == (200 if known else 404)
+        if known:
+            receipt = answer.body["erased"]
+            assert {kind: receipt[kind] for kind in ("memories", "agents")} == model.erase(erased)
 
     @rule(
-        agent=agents,
+        asker=askers,
         memory_id=st.integers(1, 12),
         patch=patches,
         version=st.none() | st.integers(1, 3),
     )
     def revise(
-        self, agent: str, memory_id: int, patch: dict[str, Any], version: int | None
+        self, asker: Asker, memory_id: int, patch: dict[str, Any], version: int | None
     ) -> None:
-        record = self.model.find(agent, memory_id)
-        door = self.doors[agent]
+        door, model, agent = self.met(asker)
+        record = model.find(agent, memory_id)
         if self.allowed(agent, record, version, lambda: door.revise(memory_id, version, **patch)):
-            assert self.answer == self.model.revise(self.clock.now, record, patch)
+            assert self.answer == model.revise(self.clock.now, record, patch)
 
-    @rule(agent=agents, memory_id=st.integers(1, 12), version=st.none() | st.integers(1, 3))
-    def retire(self, agent: str, memory_id: int, version: int | None) -> None:
-        record = self.model.find(agent, memory_id)
-        door = self.doors[agent]
+    @rule(asker=askers, memory_id=st.integers(1, 12), version=st.none() | st.integers(1, 3))
+    def retire(self, asker: Asker, memory_id: int, version: int | None) -> None:
+        door, model, agent = self.met(asker)
+        record = model.find(agent, memory_id)
         if self.allowed(agent, record, version, lambda: door.retire(memory_id, version)):
             record["status"] = "deleted"
             assert self.answer == shown(record)
 
-    @rule(agent=agents, memory_id=st.integers(1, 12))
-    def inspect(self, agent: str, memory_id: int) -> None:
-        record = self.model.find(agent, memory_id)
+    @rule(asker=askers, memory_id=st.integers(1, 12))
+    def inspect(self, asker: Asker, memory_id: int) -> None:
+        door, model, agent = self.met(asker)
+        record = model.find(agent, memory_id)
         try:
-            answer = self.doors[agent].inspect(memory_id)
+            answer = door.inspect(memory_id)
         except Refused as refused:
             assert (record, refused.kind) == (None, "not found")
         else:
@@ -182,12 +272,13 @@ class Comparison(RuleBasedStateMachine):
             assert answer == shown(record)
 
     @rule(
-        agent=agents, memory_id=st.integers(1, 12), sent=st.fixed_dictionaries({}, optional=grants)
+        asker=askers, memory_id=st.integers(1, 12), sent=st.fixed_dictionaries({}, optional=grants)
     )
-    def share(self, agent: str, memory_id: int, sent: dict[str, Any]) -> None:
-        record = self.model.find(agent, memory_id)
+    def share(self, asker: Asker, memory_id: int, sent: dict[str, Any]) -> None:
+        door, model, agent = self.met(asker)
+        record = model.find(agent, memory_id)
         try:
-            answer = self.doors[agent].share(memory_id, **sent)
+            answer = door.share(memory_id, **sent)
         except Refused as refused:
             if record is None:
                 assert refused.kind == "not found"
