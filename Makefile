@@ -9,6 +9,8 @@ TABLE = memories
 ENDPOINT_URL =
 # Set to 1 to make a missing table.
 CREATE_TABLE =
+# How long a soak of each store takes.
+MINUTES = 10
 
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
@@ -22,7 +24,7 @@ PIP_CONFIG ?=
 BUILD_OPTIONS ?=
 comma := ,
 
-.PHONY: serve test e2e image image-test bench check audit format clean
+.PHONY: serve test soak e2e image image-test bench check audit format clean
 
 serve: .venv/serve-$(STORE).stamp  ## Run the service on this machine
 	@$(BIN)/memories serve --host $(HOST) --port $(PORT) --data "$(DATA)" --store $(STORE) \
@@ -31,6 +33,9 @@ serve: .venv/serve-$(STORE).stamp  ## Run the service on this machine
 test: .venv/dev.stamp  ## Run every test, the deployment to an emulator included
 	$(BIN)/python -m pytest -m "not e2e and not image" --numprocesses auto
 	$(BIN)/python -m pytest -m e2e
+
+soak: .venv/dev.stamp  ## Work at full rate while servers are killed and a store fails; MINUTES=1
+	PYTHONPATH=tests $(BIN)/python -m soak.run --minutes $(MINUTES)
 
 e2e: .venv/dev.stamp  ## Deploy the template to an emulator of AWS, and use what comes up
 	$(BIN)/python -m pytest -m e2e
