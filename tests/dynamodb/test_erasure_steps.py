@@ -1,6 +1,7 @@
 """Erasure on DynamoDB: a failure at any of its requests is gone on from, and counts stay right."""
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -188,6 +189,22 @@ def test_two_who_erase_at_once_count_nothing_twice(
     assert receipts[0].erased.model_dump() == ERASED[erase]
     assert outcome is None or sum(outcome.erased.model_dump().values()) == 0
     assert left(client, table) == LEFT[erase]
+
+
+def test_of_many_relations_none_is_left_by_half(
+    client: DynamoDBClient, table: str, service: MemoryService, principal: Principal
+) -> None:
+    other = Principal(principal.user_id, "other", principal.scopes)
+    # With the two others of its memory, an odd number.
+    put(client, table, {"pk": keys.log(principal.user_id, 1), "sk": "2026-04-06#more"})
+    for first, second in product("abcdefgh", repeat=2):
+        service.relations.relate(other, 3, first + second, 2, RelationDraft())
+
+    receipt = completed(service, principal, AGENT)
+
+    assert receipt.erased.relations == ERASED[AGENT]["relations"] + 64
+    relations = [item for _, item in items_of(client, table) if "relation_type" in item]
+    assert [(item["from_id"]["N"], item["to_id"]["N"]) for item in relations] == [("3", "4")] * 2
 
 
 def test_agents_of_another_user_are_out_of_reach(

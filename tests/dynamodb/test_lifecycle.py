@@ -106,6 +106,45 @@ def test_a_removal_that_breaks_off_is_repeated_whole(
     assert keys_of(client, table) == related_and_read
 
 
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_removal_that_breaks_off_leaves_no_half_of_a_relation(
+    client: DynamoDBClient,
+    table: str,
+    store: DynamoDBStore,
+    service: MemoryService,
+    principal: Principal,
+    clock: Clock,
+    number: int,
+) -> None:
+    service.record_batch(principal, [draft()] * 2)
+    apart = keys_of(client, table)
+    memory = service.record(principal, draft())
+    for letter in "abcdefg":
+        service.relations.relate(principal, memory.id, letter, 1, RelationDraft())
+        service.relations.relate(principal, 2, letter, memory.id, RelationDraft())
+    service.retire(principal, memory.id)
+    clock.advance(30 * DAY)
+    sent = 0
+
+    class BreaksOff(OtherClient):
+        """Of one batch, half is written, and then nothing more is heard."""
+
+        def batch_write_item(self, **batch: Any) -> Any:
+            nonlocal sent
+            sent += 1
+            if sent != number:
+                return self.client.batch_write_item(**batch)
+            (requests,) = batch["RequestItems"].values()
+            self.client.batch_write_item(RequestItems={table: requests[::2]})
+            raise LOST
+
+    with pytest.raises(StoreUnavailable):
+        removed(DynamoDBStore(BreaksOff(client).as_client(), table), clock)
+    removed(store, clock)
+
+    assert keys_of(client, table) == apart
+
+
 @pytest.mark.parametrize("call", ["BatchWriteItem", "DeleteItem"])
 def test_a_removal_whose_answer_is_lost_once_is_told_once(
     client: DynamoDBClient,

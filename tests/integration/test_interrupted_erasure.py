@@ -155,6 +155,32 @@ def test_an_erasure_that_fails_ever_again_ends_with_right_counts(path: Path) -> 
     assert_only_the_stranger_is_left(path)
 
 
+def test_what_was_recorded_since_an_erasure_broke_off_is_erased_too(path: Path) -> None:
+    with opened(path) as service:
+        connection = connection_of(service)
+        merges = 0
+
+        def break_off(statement: str) -> None:
+            nonlocal merges
+            merges += "'merge'" in statement
+            if merges == 2:
+                connection.interrupt()
+
+        # By then all rows are gone, and the index is being merged.
+        connection.set_trace_callback(break_off)
+        with pytest.raises(StoreUnavailable):
+            completed(service)
+        connection.set_trace_callback(None)
+        service.accounts.seen(PRINCIPAL)
+        service.record(PRINCIPAL, MemoryDraft(content="Likes tea again", tags=["drinks"]))
+
+        receipt = completed(service)
+
+        assert receipt.erased.memories == MEMORIES + 1
+        assert service.search(PRINCIPAL, MemoryQuery()).total == 0
+    assert_only_the_stranger_is_left(path)
+
+
 def test_others_write_between_the_steps(path: Path) -> None:
     with opened(path) as service, opened(path) as elsewhere:
         written = 0

@@ -91,8 +91,11 @@ class ErasureWalk:
         """Return what still belongs to the memories erased last, or None."""
         found = chain.from_iterable(self._workers.map(lambda each: list(find(each)), state.erased))
         # A relation between two of them is found from both.
-        deletions = list(dict.fromkeys(found))
-        # An even number: a relation and its mirror follow one another.
+        deletions = sorted(
+            dict.fromkeys(found), key=lambda each: each.pk.startswith(keys.LOG_PREFIX)
+        )
+        # An even number, and the logs after all relations: so none is parted from its mirror, by
+        # which alone it may be found.
         return Batch(deletions[: 2 * MEMORIES], state.erased, state.after) if deletions else None
 
     def _relations(self, user_id: str, memory_id: int) -> Iterable[Deletion]:

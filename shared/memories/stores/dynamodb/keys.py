@@ -16,6 +16,7 @@ _ORIGIN_PREFIX = "ORIGIN#"
 RELATION_PREFIX = "REL#"
 MIRROR_PREFIX = "LER#"
 SNAPSHOT_PREFIX = "SNAP#"
+LOG_PREFIX = "LOG#"
 _USER_PREFIX = "USER#"
 
 # Room for every id: 2^63 - 1 has 19 digits.
@@ -117,7 +118,7 @@ def twin(key: str) -> str:
 
 def log(user_id: str, memory_id: int) -> str:
     """Return the partition key of a memory's access log."""
-    return f"LOG#{user_id}#{_digits(memory_id)}"
+    return f"{LOG_PREFIX}{user_id}#{_digits(memory_id)}"
 
 
 def owner_in(partition: str) -> str:

@@ -13,7 +13,7 @@ from memories.errors import StoreUnavailable
 from memories.stores.dynamodb import keys
 from memories.stores.dynamodb.expressions import Condition, as_found, names_in, related_to
 from memories.stores.dynamodb.failures import MAX_TRIES, ConditionNotMet, Pause, failures_sorted
-from memories.stores.dynamodb.items import Item, key, relation_of
+from memories.stores.dynamodb.items import Item, key
 from memories.stores.port_maintenance import Candidate
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ class Removal:
         """Remove a deleted memory if it is as found, and return whether it was."""
         # A deleted memory gains no relation, and after a day of being deleted no entry of the log:
         # the stream that they are written from is no longer. So what is found here is all.
-        pending: list[Item] = []
-        for found in self._around(memory):
-            pending.append(found)
-            if len(pending) == _DELETIONS:
-                self._delete(pending)
-                pending = []
-        if pending:
-            self._delete(pending)
+        partition = keys.partition(memory.user_id)
+        for found in self._relations(memory):
+            # Their other halves first: by those found here alone are they found again.
+            self._delete([_key(partition, keys.twin(each)) for each in found])
+            self._delete([_key(partition, each) for each in found])
+        log = keys.log(memory.user_id, memory.id)
+        for found in self._found(Condition("#pk = :pk", {":pk": {"S": log}})):
+            self._delete([_key(log, each) for each in found])
         condition = as_found(memory)
         try:
             with failures_sorted():
@@ -63,32 +63,28 @@ class Removal:
             self._delete([_key(keys.partition(memory.user_id), keys.origin(origin["S"]))])
         return True
 
-    def _around(self, memory: Candidate) -> Iterator[Item]:
-        """Yield the keys of its relations, of their mirrors, and of its log."""
-        partition = keys.partition(memory.user_id)
+    def _relations(self, memory: Candidate) -> Iterator[list[str]]:
+        """Yield the sort keys of its relations, and of the mirrors of those that lead to it."""
         for prefix in (keys.RELATION_PREFIX, keys.MIRROR_PREFIX):
-            among = related_to(memory.user_id, keys.relations_of(prefix, memory.id, None))
-            for item in self._found(among):
-                edge = relation_of(item)
-                ends = (edge.from_id, edge.relation_type, edge.to_id)
-                yield _key(partition, keys.relation(*ends))
-                yield _key(partition, keys.mirror(*ends))
-        log = keys.log(memory.user_id, memory.id)
-        for item in self._found(Condition("#pk = :pk", {":pk": {"S": log}})):
-            yield _key(log, item["sk"]["S"])
+            of_memory = keys.relations_of(prefix, memory.id, None)
+            yield from self._found(related_to(memory.user_id, of_memory))
 
-    def _found(self, among: Condition) -> Iterator[Item]:
+    def _found(self, among: Condition) -> Iterator[list[str]]:
+        """Yield the sort keys of what is there, as many at once as are deleted at once."""
         query: Any = {
             "TableName": self._table,
             "KeyConditionExpression": among.text,
-            "ExpressionAttributeNames": names_in(among.text),
+            "ProjectionExpression": "#sk",
+            "ExpressionAttributeNames": names_in(among.text, "#sk"),
             "ExpressionAttributeValues": among.values,
             "ConsistentRead": True,
+            "Limit": _DELETIONS,
         }
         while True:
             with failures_sorted():
                 answer = self._client.query(**query)
-            yield from answer["Items"]
+            if answer["Items"]:
+                yield [item["sk"]["S"] for item in answer["Items"]]
             if "LastEvaluatedKey" not in answer:
                 return
             query["ExclusiveStartKey"] = answer["LastEvaluatedKey"]

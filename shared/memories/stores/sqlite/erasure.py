@@ -66,7 +66,7 @@ class SqliteErasure:
         return self._erase(values) if self._session.glance(known, values) else None
 
     def _erase(self, values: dict[str, Any]) -> Progress:
-        progress = self._step(values)
+        progress = self._step(values, is_first=True)
         for _ in range(1, STEPS):
             if progress.complete:
                 break
@@ -75,7 +75,7 @@ class SqliteErasure:
             self._session.checkpoint()
         return progress
 
-    def _step(self, values: dict[str, Any]) -> Progress:
+    def _step(self, values: dict[str, Any], is_first: bool = False) -> Progress:
         with self._session.transaction(durable=True):
             started_at, before, merging = self._session.one(
                 "INSERT INTO erasures (user_id, agent_id, started_at) "
@@ -84,8 +84,11 @@ class SqliteErasure:
                 values,
             )
             erased = Counter(from_json(before))
-            # Who comes while the index is merged is new.
-            rows_left = not merging and self._erase_rows(values, erased)
+            memories = erased["memories"]
+            # Who comes while the index is merged is new, until the erasure is asked for again.
+            rows_left = (is_first or not merging) and self._erase_rows(values, erased)
+            # What was erased now, a merge that had begun leaves out.
+            merging = merging and erased["memories"] == memories
             complete = not rows_left and self._merged(erased, merging)
             self._session.all(
                 f"DELETE FROM erasures WHERE {_OF_ERASURE}"
