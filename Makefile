@@ -73,10 +73,11 @@ clean:  ## Remove what was built
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'
+	@echo "Making .venv ..."
 	@$(PYTHON) -m venv .venv
 
 .venv/serve-%.stamp: pyproject.toml constraints.txt | .venv/bin/python
-	@echo "Setting up .venv, once ..."
+	@echo "Installing what it needs into .venv, once ..."
 	@$(PIP) --constraint constraints.txt --editable '.[local,$*]'
 	@touch $@
 

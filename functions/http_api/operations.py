@@ -20,7 +20,7 @@ from http_api.errors import JSON, LINES, NoSuchRoute, UnsupportedMediaType
 from http_api.segments import AgentSegment
 from memories.config import Settings
 from memories.errors import InvalidInput, PayloadTooLarge, Problem, Unauthenticated
-from memories.fields import IdempotencyKey, MemoryId, RelationType
+from memories.fields import RELATION_TYPE_RULE, IdempotencyKey, MemoryId, RelationType
 from memories.limits import MAX_BODY, MAX_PARAMETERS
 from memories.principal import Principal, principal_of
 from memories.validation import invalid_input
@@ -32,10 +32,7 @@ _ID_RULE = "must be a whole number from 1 to 2^63-1"
 _PARAMETERS: dict[str, tuple[TypeAdapter[Any], str]] = {
     "memory_id": (TypeAdapter(MemoryId), _ID_RULE),
     "to_id": (TypeAdapter(MemoryId), _ID_RULE),
-    "relation_type": (
-        TypeAdapter(RelationType),
-        "must be 1 to 32 letters from a to z and underscores, a letter first",
-    ),
+    "relation_type": (TypeAdapter(RelationType), RELATION_TYPE_RULE),
     "agent_id": (
         TypeAdapter(AgentSegment),
         "must be an agent's id of 1 to 256 characters, with /, ?, % and ~ in it as ~2F, ~3F, ~25 "

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from local.client import Exported, Fields, Unavailable, told_of
 from local.told import CannotDo, WronglyCalled
-from memories.errors import DomainError, InvalidInput, StoreUnavailable
+from memories.errors import DomainError, InvalidInput, InvalidRelation, StoreUnavailable
 from memories.models import MemoryDraft, MemoryPatch, MemoryQuery
 from memories.principal import Principal
 from memories.relation_models import RelationDraft, RelationQuery
@@ -103,6 +103,8 @@ def _told() -> Iterator[None]:
         yield
     except InvalidInput as error:
         raise WronglyCalled(told_of(error.problems)) from error
+    except InvalidRelation as error:
+        raise WronglyCalled(f"{error.field}: {error}") from error
     except StoreUnavailable as error:
         raise Unavailable(str(error), error.retry_after) from error
     except DomainError as error:

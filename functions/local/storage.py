@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 from local.table import create_table
@@ -24,14 +25,20 @@ class UnusableTable(CannotDo):
     """The table cannot be used; the text says why and what to do."""
 
 
+class MissingPackage(CannotDo):
+    """A package is not installed; the text says how to."""
+
+
 @contextmanager
 def open_store(settings: Settings, store: str, create: bool) -> Iterator[tuple[Store, str]]:
     """Yield the store, and a line that says where the data is.
 
     ``create`` makes a table that is missing. Raises UnusableDataFile, UnusableTable,
-    InvalidSetting.
+    MissingPackage, InvalidSetting.
     """
     with ExitStack() as stack:
+        if store != StoreKind.SQLITE:
+            _check_installed("boto3" if store == StoreKind.DYNAMODB else MOTO, store)
         if store == StoreKind.SQLITE:
             where = f"data in {settings.data.resolve()}"
         elif store == StoreKind.DYNAMODB:
@@ -49,6 +56,15 @@ def open_store(settings: Settings, store: str, create: bool) -> Iterator[tuple[S
                 _create(settings)
             _check(opened, settings)
         yield opened, where
+
+
+def _check_installed(module: str, extra: str) -> None:
+    """Raise MissingPackage if the packages of a store are not there: SQLite needs none."""
+    if find_spec(module) is None:
+        raise MissingPackage(
+            f"{module} is not installed: make serve STORE={extra} installs it, and so does "
+            f"pip install '.[local,{extra}]'"
+        )
 
 
 @contextmanager

@@ -18,6 +18,7 @@ MAX_SENT_TAGS = 100
 MAX_BATCH = 25
 MAX_SHARED = 100
 RELATION_TYPE = "[a-z][a-z_]{0,31}"
+RELATION_TYPE_RULE = "must be 1 to 32 letters from a to z and underscores, a letter first"
 # Of an import, and of a page of an export.
 MAX_LINES = 1_000
 # What every reader of JSON keeps exactly, and what can still be counted on from.
@@ -47,6 +48,12 @@ def _not_blank(text: str) -> str:
 def _not_empty_filter(text: str) -> str:
     if is_blank(text):
         raise PydanticCustomError("blank", "filter cannot be empty")
+    return text
+
+
+def _relation_type(text: str) -> str:
+    if not re.fullmatch(RELATION_TYPE, text):
+        raise PydanticCustomError("relation_type", RELATION_TYPE_RULE)
     return text
 
 
@@ -201,10 +208,11 @@ SharedWith = Annotated[
 RelationType = Annotated[
     str,
     Field(
-        pattern=f"^{RELATION_TYPE}$",
+        json_schema_extra={"pattern": f"^{RELATION_TYPE}$"},
         description="How the one relates to the other: follows, contradicts, elaborates, "
         "supersedes, or a word of your own",
     ),
+    AfterValidator(_relation_type),
 ]
 Strength = Annotated[
     float,

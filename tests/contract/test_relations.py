@@ -309,6 +309,17 @@ def test_a_wrong_question_for_relations_is_refused(http: HttpClient, query: str)
     assert answer.body["detail"][0]["loc"] == ["query", query.partition("=")[0]]
 
 
+def test_a_wrong_type_is_told_in_the_same_words_in_a_path_and_in_a_query(http: HttpClient) -> None:
+    http.send("POST", "/memories", draft())
+    answers = [
+        http.send("DELETE", "/memories/1/relations/A/2"),
+        http.send("GET", "/memories/1/relations?relation_type=A"),
+    ]
+
+    told = "must be 1 to 32 letters from a to z and underscores, a letter first"
+    assert [answer.body["detail"][0]["msg"] for answer in answers] == [told, told]
+
+
 def test_a_put_says_whether_the_relation_is_new_and_needs_no_body(http: HttpClient) -> None:
     http.send("POST", "/memories/batch", [draft(), draft()])
     target = "/memories/1/relations/follows/2"

@@ -260,6 +260,42 @@ def test_the_environment_may_choose_moto(plain_run: Run, monkeypatch: pytest.Mon
     assert plain_run("search") == (0, "", "nothing found\n")
 
 
+def test_what_breaks_a_rule_of_relations_is_told_with_its_place(run: Run) -> None:
+    run("add", "Prefers tea", "--tag", "drink")
+
+    told = "memories: to_id: must be another memory than the one that relates to it\n"
+    assert run("relate", "1", "follows", "1") == (2, "", told)
+
+
+def test_an_import_of_nothing_says_so(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").touch()
+
+    imported = run("import", str(tmp_path / "empty.jsonl"))
+    assert imported == (0, "memories: 0 recorded, 0 kept, 0 refused\n", "")
+
+
+def test_the_lifecycle_says_when_no_policy_is_set(plain_run: Run, tmp_path: Path) -> None:
+    maintained = plain_run("maintain", "--data", str(tmp_path / "memories.db"))
+
+    assert maintained.code == 0
+    assert maintained.output == "nothing to do\n"
+    assert maintained.told.startswith("no policy is set: see MEMORIES_REMOVE_DELETED_DAYS, ")
+
+
+def test_the_lifecycle_is_tried_and_run(
+    plain_run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = ["--data", str(tmp_path / "memories.db")]
+    plain_run("add", "One", "--tag", "a", *data)
+    plain_run("add", "Two", "--tag", "a", "--importance", "9", *data)
+    monkeypatch.setenv("MEMORIES_MAX_MEMORIES", "1")
+
+    tried = plain_run("maintain", "--dry-run", *data)
+    assert tried == (0, "memory 1 would be retired\n", "")
+    assert plain_run("maintain", *data) == (0, "memory 1 retired\n", "")
+    assert plain_run("show", "1", *data).code == 1
+
+
 def test_what_could_move_a_terminals_cursor_is_not_printed(run: Run) -> None:
     run("add", "a\u009b31m\u202eb\tc\nd", "--tag", "\u009d")
 

@@ -69,13 +69,31 @@ def test_a_server_starts_and_answers(bare: Mapping[str, str], tmp_path: Path) ->
 def test_a_command_does_what_it_does(
     bare: Mapping[str, str], tmp_path: Path, command: list[str]
 ) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-m", "local.cli", *command, "--data", str(tmp_path / "memories.db")],
+    ran = run(bare, *command, "--data", str(tmp_path / "memories.db"))
+
+    assert not ran.stderr
+    assert ran.returncode == 0
+
+
+@pytest.mark.parametrize(("store", "package"), [("dynamodb", "boto3"), ("moto", "moto")])
+def test_a_store_whose_packages_are_missing_says_how_to_install_them(
+    bare: Mapping[str, str], store: str, package: str
+) -> None:
+    ran = run(bare, "search", "--store", store)
+
+    assert ran.returncode == 1
+    assert ran.stderr == (
+        f"memories: {package} is not installed: make serve STORE={store} installs it, and so does "
+        f"pip install '.[local,{store}]'\n"
+    )
+
+
+def run(environment: Mapping[str, str], *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "local.cli", *command],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        env={**os.environ, **bare},
+        env={**os.environ, **environment},
         check=False,
     )
-    assert not ran.stderr
-    assert ran.returncode == 0

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from local.storage import open_store
 from memories.config import Settings
 from memories.lifecycle import Change, Lifecycle, Policies, Report
 
+_POLICIES = "MEMORIES_REMOVE_DELETED_DAYS, MEMORIES_MAX_MEMORIES and MEMORIES_DECAY_DAYS"
 _DONE = {"remove": "removed", "retire": "retired", "decay": "lowered in importance"}
 
 
@@ -29,8 +31,10 @@ def _maintain(
     settings = dataclasses.replace(settings, **options)
     changes: list[Change] = []
     with open_store(settings, store, create_table) as (opened, _):
-        lifecycle = Lifecycle(opened.maintenance, Policies.of(settings), changes.append)
-        report = lifecycle.run(dry_run)
+        policies = Policies.of(settings)
+        report = Lifecycle(opened.maintenance, policies, changes.append).run(dry_run)
+    if not (policies.remove_deleted_days or policies.max_memories or policies.decay_days):
+        print(f"no policy is set: see {_POLICIES}", file=sys.stderr)
     print(_json(report, changes) if as_json else _text(report, changes))
 
 

@@ -77,7 +77,12 @@ def add(commands: Subparsers, defaults: Defaults) -> None:
 
 def _add_fields(parser: argparse.ArgumentParser, tags_needed: bool) -> None:
     parser.add_argument(
-        "--tag", dest="tags", action="append", required=tags_needed, help="a tag; may be repeated"
+        "--tag",
+        dest="tags",
+        action="append",
+        required=tags_needed,
+        metavar="TAG",
+        help="a tag; may be repeated",
     )
     parser.add_argument("--type", dest="memory_type", choices=get_args(MemoryType))
     parser.add_argument("--status", choices=get_args(EditableStatus))

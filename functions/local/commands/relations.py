@@ -16,7 +16,7 @@ from local.commands.options import (
 )
 from local.tables import page_place, print_json, print_table
 from memories.config import Settings
-from memories.fields import RELATION_TYPE
+from memories.fields import RELATION_TYPE, RELATION_TYPE_RULE
 
 _QUERY = ("direction", "relation_type", "limit", "offset")
 
@@ -55,9 +55,7 @@ def _add_ends(parser: argparse.ArgumentParser) -> None:
 
 def _type(text: str) -> str:
     if not re.fullmatch(RELATION_TYPE, text):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is no type: 1 to 32 letters from a to z and underscores"
-        )
+        raise argparse.ArgumentTypeError(f"{text!r} is no type: it {RELATION_TYPE_RULE}")
     return text
 
 

@@ -98,7 +98,7 @@ def _import(settings: Settings, json: bool, file: str, **options: Any) -> int:
         print_json(counts)
     else:
         for what, each in counts.items():
-            if any(each.values()):
+            if what == "memories" or any(each.values()):
                 said = ", ".join(f"{number} {result}" for result, number in each.items())
                 print(f"{what}: {said}")
     return 1 if any(each["refused"] for each in counts.values()) else 0
