@@ -15,6 +15,7 @@ from dynamodb.moto_table import FewNewest, OtherClient, QuickMoto
 from memories.bootstrap import ATTEMPTS
 from memories.errors import StoreUnavailable
 from memories.fields import Sort
+from memories.lifecycle import Lifecycle, Policies
 from memories.models import Memory, MemoryDraft, MemoryPatch, MemoryQuery, PermissionsPatch
 from memories.principal import Principal
 from memories.service import MemoryService
@@ -298,6 +299,36 @@ def test_a_counter_that_took_the_place_of_another_has_no_use_for_its_snapshots(
     service.record_batch(principal, drafts(3))
     assert ids(service.search(principal, ALL).items) == [1, 2, 3]
     assert service.search(principal, ALL).total == 3
+
+
+def test_what_was_removed_is_no_longer_counted_and_no_snapshot_has_it_again(
+    client: DynamoDBClient,
+    table: str,
+    over: Over,
+    principal: Principal,
+    clock: Clock,
+    host: HostClock,
+) -> None:
+    indexes = Indexes(client)
+    service = over(indexes)
+    record_many(service, principal, 30)
+    for memory_id in (1, 2):
+        service.retire(principal, memory_id)
+    deleted = MemoryQuery(status="deleted")
+    for _ in range(2):
+        assert service.search(principal, deleted).total == 2
+    clock.advance(40 * 24 * 3600)
+    store = DynamoDBStore(client, table, wall=host)
+    Lifecycle(store.maintenance, Policies(remove_deleted_days=30), lambda _: None, clock).run()
+    store.close()
+    assert service.search(principal, deleted).total == 0
+    assert service.search(principal, ALL).total == 28
+    # An index may still have them.
+    assert not is_counted(indexes, service, principal)
+    host.passed += MARGIN + 1
+    assert not is_counted(indexes, service, principal)
+    assert is_counted(indexes, service, principal)
+    assert service.search(principal, ALL).total == 28
 
 
 @pytest.mark.parametrize("sort", SORTS)
