@@ -113,6 +113,9 @@ class Transfer:
         arrivals = arrivals_of(lines, principal.agent_id, now)
         if not arrivals:
             return {}
+        # First, so that no memory is here whose maker is not, and could not be erased.
+        for agent_id in dict.fromkeys(each.record.agent_id for each in arrivals.values()):
+            self._store.accounts.register(principal.user_id, agent_id, now)
         placed = self._store.transfer.place(principal, list(arrivals.values()), now)
         ids: dict[str, int] = {}
         results = dict(zip(arrivals, placed, strict=True))

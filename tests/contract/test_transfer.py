@@ -463,3 +463,28 @@ def test_relations_of_deleted_memories_are_not_exported(http: HttpClient) -> Non
     http.send("DELETE", "/memories/2")
 
     assert [len(one["relations"]) for one in exported(http)] == [0, 0, 1]
+
+
+def test_who_made_what_is_imported_is_an_agent_and_can_be_erased(
+    http: HttpClient, clock: Clock
+) -> None:
+    now = clock.now
+    imported(http, line(1), line(2, "Other", agent_id="other"))
+    agents = http.send("GET", "/agents").body
+    assert {each["agent_id"]: each["created_at"] for each in agents["items"]} == dict.fromkeys(
+        ("local", "maker", "other"), now
+    )
+
+    receipt = http.send("DELETE", "/agents/maker").body
+
+    assert (receipt["erased"]["memories"], receipt["erased"]["agents"]) == (1, 1)
+    assert [each["id"] for each in exported(http)] == [2]
+
+
+def test_a_user_is_known_since_the_first_request_and_not_since_what_is_imported(
+    http: HttpClient, clock: Clock
+) -> None:
+    now = clock.now
+    imported(http, line(1))
+    clock.advance()
+    assert http.send("GET", "/me").body["created_at"] == now

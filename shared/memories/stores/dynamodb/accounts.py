@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from memories.stores.dynamodb import keys
+from memories.stores.dynamodb import keys, stamps
 from memories.stores.dynamodb.expressions import Condition, agents_of, memories_of, names_in
 from memories.stores.dynamodb.failures import ConditionNotMet, failures_sorted
 from memories.stores.dynamodb.items import Item
@@ -162,7 +162,7 @@ class DynamoDBAccounts:
         return answer.get("Item", {})
 
     def _first_memory(self, user_id: str) -> list[str]:
-        """Return when the first memory was made, if there is one."""
+        """Return when the first memory was made, if that was before agents were registered."""
         among = memories_of(user_id)
         with failures_sorted():
             answer = self._client.query(
@@ -173,7 +173,8 @@ class DynamoDBAccounts:
                 ConsistentRead=True,
                 Limit=1,
             )
-        return [item["created_at"]["S"] for item in answer["Items"]]
+        # One of later has its maker among the agents; and, imported, may be older than the user.
+        return [item["created_at"]["S"] for item in answer["Items"] if not stamps.is_stamped(item)]
 
 
 class _Registered:

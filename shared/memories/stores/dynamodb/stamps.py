@@ -48,6 +48,11 @@ def moment(seconds: float) -> str:
 def is_settled(item: Item, now: float) -> bool:
     """Say whether no id from before the memory's can still be on its way into the table.
 
-    Ids are given in order. A memory without the attribute is older than the attribute.
+    Ids are given in order.
     """
-    return "put_at" not in item or int(item["put_at"]["N"]) < now - MARGIN
+    return not is_stamped(item) or int(item["put_at"]["N"]) < now - MARGIN
+
+
+def is_stamped(item: Item) -> bool:
+    """Say whether the memory was created with the attribute, and is not older than it."""
+    return "put_at" in item
