@@ -21,7 +21,7 @@ from memories.models import MemoryDraft, MemoryQuery
 from memories.principal import Principal
 from memories.relation_models import RelationDraft
 from memories.service import MemoryService
-from memories.stores.dynamodb import DynamoDBStore
+from memories.stores.dynamodb import DynamoDBStore, keys
 from memories.stores.dynamodb.items import key
 
 DAY = 24 * 3600
@@ -104,6 +104,29 @@ def test_a_removal_that_breaks_off_is_repeated_whole(
     removed(store, clock)
 
     assert keys_of(client, table) == related_and_read
+
+
+def test_a_removal_that_breaks_off_leaves_nothing_of_where_a_memory_came_from(
+    client: DynamoDBClient,
+    table: str,
+    store: DynamoDBStore,
+    service: MemoryService,
+    principal: Principal,
+    clock: Clock,
+) -> None:
+    line = b'{"content": "Likes tea", "tags": ["test"]}'
+    assert service.transfer.take_in(principal, line).recorded == 1
+    service.retire(principal, 1)
+    clock.advance(30 * DAY)
+    with (
+        failing(client, "BatchWriteItem", LOST, after=False, attempts=ATTEMPTS),
+        pytest.raises(StoreUnavailable),
+    ):
+        removed(store, clock)
+    assert len(removed(store, clock)) == 1
+
+    assert {each[1] for each in keys_of(client, table)} == {"COUNTER", keys.agent("agent")}
+    assert service.transfer.take_in(principal, line).lines[0].id == 2
 
 
 @pytest.mark.parametrize("number", [1, 2])

@@ -43,25 +43,36 @@ class Removal:
         log = keys.log(memory.user_id, memory.id)
         for found in self._found(Condition("#pk = :pk", {":pk": {"S": log}})):
             self._delete([_key(log, each) for each in found])
+        if origin := self._origin(memory):
+            self._delete([_key(partition, keys.origin(origin))])
         condition = as_found(memory)
         try:
             with failures_sorted():
-                answer = self._client.delete_item(
+                self._client.delete_item(
                     TableName=self._table,
                     Key=key(memory.user_id, memory.id),
                     ConditionExpression=condition.text,
                     ExpressionAttributeNames=names_in(condition.text),
                     ExpressionAttributeValues=condition.values,
-                    ReturnValues="ALL_OLD",
                     ReturnValuesOnConditionCheckFailure="ALL_OLD",
                 )
         except ConditionNotMet as refused:
             # An earlier attempt may have removed it, its answer lost.
             return refused.retried and not refused.item
-        origin = answer.get("Attributes", {}).get("origin")
-        if origin:
-            self._delete([_key(keys.partition(memory.user_id), keys.origin(origin["S"]))])
         return True
+
+    def _origin(self, memory: Candidate) -> str | None:
+        """Return what is known of where it came from, if that is kept."""
+        with failures_sorted():
+            answer = self._client.get_item(
+                TableName=self._table,
+                Key=key(memory.user_id, memory.id),
+                ProjectionExpression="#origin",
+                ExpressionAttributeNames=names_in("#origin"),
+                ConsistentRead=True,
+            )
+        found: Item = answer.get("Item", {})
+        return found["origin"]["S"] if "origin" in found else None
 
     def _relations(self, memory: Candidate) -> Iterator[list[str]]:
         """Yield the sort keys of its relations, and of the mirrors of those that lead to it."""
