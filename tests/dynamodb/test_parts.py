@@ -66,6 +66,7 @@ class CancelledTransactions(OtherClient):
         answer: Any = {
             "Error": {"Code": "TransactionCanceledException", "Message": ""},
             "CancellationReasons": [{"Code": code} for code in codes],
+            "ResponseMetadata": {},
         }
         raise ClientError(answer, "TransactWriteItems")
 
