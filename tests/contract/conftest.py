@@ -14,7 +14,6 @@ from memories.stores.dynamodb import DynamoDBStore
 from memories.stores.port import Store
 from memories.stores.sqlite import SqliteStore
 
-
 # The core of the contract, for which DynamoDB is tried through MCP too.
 _CORE = {"test_changes", "test_grants", "test_memory", "test_retrieval"}
 
