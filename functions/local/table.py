@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,14 @@ def create_table(
 
 def table_properties(template: Path, resource: str) -> dict[str, Any]:
     """Return the properties of a table of the template."""
-    loader = _TemplateLoader(template.read_text())
-    properties = loader.get_single_data()["Resources"][resource]["Properties"]
+    properties = _resources(template)[resource]["Properties"]
     assert isinstance(properties, dict)
     return properties
+
+
+# A long template takes a good part of a second to read, and is asked for both tables.
+@cache
+def _resources(template: Path) -> dict[str, Any]:
+    resources = _TemplateLoader(template.read_text()).get_single_data()["Resources"]
+    assert isinstance(resources, dict)
+    return resources
