@@ -1,5 +1,6 @@
 """Fixtures: a clock, the stores, the service and the ways to it."""
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -66,7 +67,8 @@ def service(store: Store, clock: Clock) -> MemoryService:
 
 @pytest.fixture
 def handler(service: MemoryService) -> Handler:
-    return build_handler(service, Settings())
+    # As long as it takes: moto is slow, and slower beside other tests.
+    return build_handler(service, Settings(), time_limit=math.inf)
 
 
 @pytest.fixture(scope="session")
