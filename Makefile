@@ -24,15 +24,23 @@ PIP_CONFIG ?=
 BUILD_OPTIONS ?=
 comma := ,
 
-.PHONY: serve test soak e2e image image-test bench check audit format clean
+.PHONY: serve test clock soak e2e image image-test bench check audit format clean
 
 serve: .venv/serve-$(STORE).stamp  ## Run the service on this machine
 	@$(BIN)/memories serve --host $(HOST) --port $(PORT) --data "$(DATA)" --store $(STORE) \
 		--table "$(TABLE)" --endpoint-url "$(ENDPOINT_URL)" $(if $(CREATE_TABLE),--create-table)
 
+# Far from UTC, so that no time of a host's is taken for one of the service's.
 test: .venv/dev.stamp  ## Run every test, the deployment to an emulator included
-	$(BIN)/python -m pytest -m "not e2e and not image" --numprocesses auto
+	TZ=Asia/Tokyo $(BIN)/python -m pytest -m "not e2e and not image" --numprocesses auto
+	$(MAKE) clock
 	$(BIN)/python -m pytest -m e2e
+
+# On SQLite by events, which is quick: what a clock or a time zone could break is the same elsewhere.
+clock: .venv/dev.stamp  ## Run the contract with a clock that is set back, in an uneven time zone
+	TZ=America/St_Johns $(BIN)/python -m pytest tests/contract --clock backward \
+		--numprocesses auto --quiet -m "not onward" \
+		-k "not dynamodb and not socket and not mcp and not test_model and not thousand and not 1001"
 
 soak: .venv/dev.stamp  ## Work at full rate while servers are killed and a store fails; MINUTES=1
 	PYTHONPATH=tests $(BIN)/python -m soak.run --minutes $(MINUTES)

@@ -22,6 +22,13 @@ class Clock:
         return timestamp(self.moment)
 
 
+class BackwardClock(Clock):
+    """A clock that is set back where others move on, but for time that is said to pass."""
+
+    def advance(self, seconds: float | None = None) -> str:
+        return super().advance(-1 if seconds is None else seconds)
+
+
 class HostClock:
     """The clock of a host, in seconds: the time, which passes, and how far the clock is off."""
 

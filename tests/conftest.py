@@ -12,7 +12,7 @@ from mcp.client.client import ConnectMode
 from moto import mock_aws
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from clock import Clock
+from clock import BackwardClock, Clock
 from doors import Door, HttpDoor
 from dynamodb.moto_table import new_table
 from http_api.app import Handler, build_handler
@@ -32,9 +32,13 @@ from memories.stores.port import Store
 from memories.stores.sqlite import SqliteStore
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--clock", choices=["onward", "backward"], default="onward")
+
+
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock(pytestconfig: pytest.Config) -> Clock:
+    return BackwardClock() if pytestconfig.getoption("clock") == "backward" else Clock()
 
 
 @pytest.fixture(scope="session")

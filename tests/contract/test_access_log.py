@@ -59,6 +59,7 @@ def relate(door: HttpDoor, target: str, **fields: Any) -> None:
     assert door.client.send("PUT", target, fields).status in {200, 201}
 
 
+@pytest.mark.onward
 def test_reads_and_updates_are_logged_newest_first_with_their_agents(
     agent: Agent, clock: Clock, settle: Settle
 ) -> None:
@@ -84,6 +85,7 @@ def test_reads_and_updates_are_logged_newest_first_with_their_agents(
     }
 
 
+@pytest.mark.onward
 def test_a_relation_refers_to_the_memory_that_it_leads_to(
     agent: Agent, clock: Clock, settle: Settle
 ) -> None:
@@ -105,6 +107,7 @@ def test_a_relation_refers_to_the_memory_that_it_leads_to(
     assert log(agent("a"), 2)["total"] == 0
 
 
+@pytest.mark.onward
 def test_a_relation_that_is_set_anew_refers_again_by_who_sets_it(
     agent: Agent, clock: Clock, settle: Settle
 ) -> None:
@@ -143,6 +146,7 @@ def test_two_reads_at_one_moment_are_two(agent: Agent, settle: Settle) -> None:
     assert {each["agent_id"] for each in log(agent("a"), 1)["items"]} == {"a", "b"}
 
 
+@pytest.mark.onward
 def test_the_pages_of_a_log_are_all_of_it_without_a_repeat(
     door: HttpDoor, clock: Clock, settle: Settle
 ) -> None:

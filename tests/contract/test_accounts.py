@@ -37,6 +37,7 @@ def agent_ids(client: HttpClient, query: str = "?limit=100") -> list[str]:
     return [agent["agent_id"] for agent in client.send("GET", f"/agents{query}").body["items"]]
 
 
+@pytest.mark.onward
 def test_an_agent_is_registered_by_whatever_it_asks_for_first(
     door_of: Callable[[str], Door], client: HttpClient, clock: Clock
 ) -> None:
@@ -77,6 +78,7 @@ def test_also_by_what_is_refused(
     assert agent_ids(client_of()) == ["local", "new"]
 
 
+@pytest.mark.onward
 def test_agents_come_by_pages(client_of: ClientOf, clock: Clock) -> None:
     for agent in ("c", "a", "b"):
         client_of(agent).send("GET", "/agents")

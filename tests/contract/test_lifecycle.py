@@ -161,6 +161,7 @@ def test_use_keeps_importance(
     assert run(Policies(decay_days=10)).changes["decay"] == 0
 
 
+@pytest.mark.onward
 def test_of_too_many_the_least_important_and_longest_unused_are_retired(
     store: Store, service: MemoryService, clock: Clock, run: Runner
 ) -> None:

@@ -194,6 +194,7 @@ def test_a_wrong_sort_is_told_the_four(door: Door) -> None:
     assert all(f"'{sort}'" in refused.value.text for sort in SORTS)
 
 
+@pytest.mark.onward
 def test_each_sort_has_its_order(door: Door, clock: Clock) -> None:
     for content in ("first", "second", "third", "fourth"):
         door.record(**draft(content))

@@ -273,6 +273,7 @@ def test_an_id_that_would_use_up_the_ids_is_replaced(http: HttpClient) -> None:
         assert reported(imported(http, line(high))) == [(1, "recorded", number)]
 
 
+@pytest.mark.onward
 def test_a_line_without_an_id_is_known_by_all_it_says(http: HttpClient, clock: Clock) -> None:
     first = imported(http, draft("Likes tea"), draft("Likes coffee"), draft("Likes tea"))
     assert reported(first) == [(1, "recorded", 1), (2, "recorded", 2), (3, "kept", 1)]

@@ -73,6 +73,8 @@ class Faults:
 
     def inject(self, client: DynamoDBClient) -> None:
         events: Any = client.meta.events
+        # All handlers are called, also after one that answers: this one is to be the only one.
+        events.unregister("before-send", botocore_stubber)
         events.register_first("before-send.dynamodb", self._answer)
         events.register_first("needs-retry.dynamodb", self._retry_at_once)
 

@@ -129,7 +129,7 @@ class Ledger:
         if not stored:
             self.expect(entry.id is None, f"acknowledged and lost: {entry}")
             return
-        (memory,) = stored
+        memory = stored[0]
         self.expect(entry.id in {None, memory["id"]}, f"under another id: {memory}, {entry}")
         sure = 1 + len(entry.changes)
         version = memory["version"]

@@ -30,6 +30,9 @@ from soak.ledger import Ledger, Memory
 USERS = 4
 CLIENTS = 16
 
+# How long to wait for a server when nothing is measured any more, in seconds.
+_PATIENCE = 300
+
 
 class Process:
     """A server process, which can be killed and started again at the same address."""
@@ -62,7 +65,7 @@ class Process:
     def stop(self) -> str:
         """Have it stop, and return what it says at the end."""
         self._process.send_signal(signal.SIGTERM)
-        said, _ = self._process.communicate(timeout=60)
+        said, _ = self._process.communicate(timeout=_PATIENCE)
         self._listener.close()
         return said
 
@@ -174,17 +177,17 @@ def _clients(urls: list[str], ledger: Ledger, bounds: Bounds, seed: int) -> Iter
 def _kill(processes: list[Process], soak: Soak, report: Report) -> None:
     """Kill one process, the other, both, and so on; each comes back at once."""
     moments = random.Random(soak.seed)
-    ends = time.monotonic() + soak.seconds
-    while (left := ends - time.monotonic()) > 0:
-        Event().wait(min(left, soak.kill_every * moments.uniform(0.8, 1.2)))
-        if time.monotonic() >= ends:
-            return
+    began = time.monotonic()
+    due = 0.0
+    while (due := due + soak.kill_every * moments.uniform(0.8, 1.2)) < soak.seconds:
+        Event().wait(max(0, began + due - time.monotonic()))
         victims = [processes[:1], processes[1:], processes][report.kills % 3]
         for process in victims:
             process.kill()
         for process in victims:
             process.start()
         report.kills += 1
+    Event().wait(max(0, began + soak.seconds - time.monotonic()))
 
 
 def _exported(url: str, user: str) -> list[Memory]:
@@ -201,6 +204,7 @@ def _exported(url: str, user: str) -> list[Memory]:
 def _answered(url: str, user: str, target: str) -> Answer:
     """Ask until the store, whose requests still fail, is available."""
     with connected(url, user, "verifier") as client:
+        client.client.timeout = _PATIENCE
         while (answer := client.request("GET", target)).status == 503:
             pass
     assert answer.status == 200, answer

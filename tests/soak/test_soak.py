@@ -5,8 +5,8 @@ import pytest
 from soak.run import Soak, run
 
 SHORT = [
-    pytest.param(Soak("sqlite", seconds=8, kill_every=2), id="sqlite, killed"),
-    pytest.param(Soak("moto", seconds=8, most_memories=40), id="dynamodb, failing"),
+    pytest.param(Soak("sqlite", seconds=7, kill_every=2), id="sqlite, killed"),
+    pytest.param(Soak("moto", seconds=6, most_memories=40), id="dynamodb, failing"),
 ]
 
 
