@@ -15,20 +15,22 @@ from memories.stores.port import Store
 from memories.stores.sqlite import SqliteStore
 
 # The core of the contract, for which DynamoDB is tried through MCP too.
-_CORE = {"test_changes", "test_grants", "test_memory", "test_retrieval"}
+_CORE = {"test_changes", "test_memory", "test_retrieval"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave out what would show nothing new: moto is slow, so on it each door has one way in.
 
-    What comes after the core goes through MCP on SQLite: no door knows which store there is.
+    What comes after the core, or takes hundreds of memories, goes through MCP on SQLite: no door
+    knows which store there is.
     """
     items[:] = [item for item in items if not _is_superfluous(item)]
 
 
 def _is_superfluous(item: pytest.Item) -> bool:
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    ways = {"event", "mcp"} if item.path.stem in _CORE else {"event"}
+    both = item.path.stem in _CORE and item.get_closest_marker("hundreds") is None
+    ways = {"event", "mcp"} if both else {"event"}
     return parameters.get("store") == "dynamodb" and parameters.get("door_of", "event") not in ways
 
 

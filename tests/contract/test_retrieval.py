@@ -242,6 +242,7 @@ def test_limit_and_offset_are_kept_and_capped(door: Door) -> None:
     assert door.search(offset=2**63 - 1)["total"] == 125
 
 
+@pytest.mark.hundreds
 @pytest.mark.parametrize("sort", SORTS)
 def test_300_records_of_one_timestamp_page_without_repeat_or_gap(door: Door, sort: str) -> None:
     for _ in range(12):
@@ -261,6 +262,7 @@ def test_300_records_of_one_timestamp_page_without_repeat_or_gap(door: Door, sor
         assert got == list(range(300, 0, -1))
 
 
+@pytest.mark.hundreds
 @pytest.mark.parametrize("sort", ["id", "created_at", "updated_at"])
 def test_every_tenth_record_of_a_thousand_is_reached(door: Door, sort: str) -> None:
     kinds = ["preference" if n % 10 == 0 else "fact" for n in range(1_000)]
