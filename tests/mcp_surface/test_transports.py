@@ -23,6 +23,7 @@ from doors import draft, ids
 from http_client import Answer, SocketClient, serving
 from local.identity import AGENT, principal_for
 from mcp_door import McpDoor
+from mcp_server.tools import TOOLS
 from memories.config import Settings
 from memories.service import MemoryService
 from memories.stores.port import Store
@@ -216,7 +217,7 @@ def test_a_line_that_is_no_message_does_not_stop_it(tmp_path: Path) -> None:
     )
 
     assert done.returncode == 0
-    assert len(answers(done)[7]["result"]["tools"]) == 8
+    assert len(answers(done)[7]["result"]["tools"]) == len(TOOLS)
 
 
 @pytest.mark.parametrize("revision", HANDSHAKES)
@@ -302,7 +303,7 @@ def test_each_earlier_revision_is_spoken_over_http_without_a_session(
     assert "mcp-session-id" not in answer.headers
 
     assert send(port, initialized, version).status == 202
-    assert len(send(port, rpc("tools/list"), version).body["result"]["tools"]) == 8
+    assert len(send(port, rpc("tools/list"), version).body["result"]["tools"]) == len(TOOLS)
 
     answer = send(port, record_call(), version)
     assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
