@@ -24,7 +24,7 @@ PIP_CONFIG ?=
 BUILD_OPTIONS ?=
 comma := ,
 
-.PHONY: serve test clock soak e2e image image-test bench check audit format clean
+.PHONY: serve test deep clock soak e2e image image-test bench check audit format clean
 
 serve: .venv/serve-$(STORE).stamp  ## Run the service on this machine
 	@$(BIN)/memories serve --host $(HOST) --port $(PORT) --data "$(DATA)" --store $(STORE) \
@@ -32,9 +32,12 @@ serve: .venv/serve-$(STORE).stamp  ## Run the service on this machine
 
 # Far from UTC, so that no time of a host's is taken for one of the service's.
 test: .venv/dev.stamp  ## Run every test, the deployment to an emulator included
-	TZ=Asia/Tokyo $(BIN)/python -m pytest -m "not e2e and not image" --numprocesses auto
+	TZ=Asia/Tokyo $(BIN)/python -m pytest -m "not e2e and not image and not deep" --numprocesses auto
 	$(MAKE) clock
 	$(BIN)/python -m pytest -m e2e
+
+deep: .venv/dev.stamp  ## Run the tests that take DynamoDB's stand-in minutes
+	$(BIN)/python -m pytest -m deep --numprocesses auto
 
 # On SQLite by events, which is quick: what a clock or a time zone could break is the same elsewhere.
 clock: .venv/dev.stamp  ## Run the contract with a clock that is set back, in an uneven time zone

@@ -25,6 +25,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     knows which store there is.
     """
     items[:] = [item for item in items if not _is_superfluous(item)]
+    for item in items:
+        if _is_deep(item):
+            item.add_marker("deep")
 
 
 def _is_superfluous(item: pytest.Item) -> bool:
@@ -32,6 +35,13 @@ def _is_superfluous(item: pytest.Item) -> bool:
     both = item.path.stem in _CORE and item.get_closest_marker("hundreds") is None
     ways = {"event", "mcp"} if both else {"event"}
     return parameters.get("store") == "dynamodb" and parameters.get("door_of", "event") not in ways
+
+
+def _is_deep(item: pytest.Item) -> bool:
+    # Hundreds of memories take moto the better part of a minute.
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    many = item.get_closest_marker("hundreds") is not None or item.path.stem == "test_erasure"
+    return parameters.get("store") == "dynamodb" and many
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ from memories.principal import Principal
 from memories.service import MemoryService
 from memories.stores.dynamodb import DynamoDBStore
 
+pytestmark = pytest.mark.deep
+
 
 @pytest.fixture
 def store(client: DynamoDBClient, table: str) -> Iterator[DynamoDBStore]:
