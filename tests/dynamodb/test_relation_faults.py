@@ -96,7 +96,8 @@ def state(client: DynamoDBClient, table: str) -> dict[str, Any]:
         facts = {
             name: value
             for name, value in item.items()
-            if name not in {"pk", "sk", "write_token", "read_token"}
+            # The edge alone says for the access log who asked for it, and when.
+            if name not in {"pk", "sk", "write_token", "read_token", "made_at", "made_by"}
         }
         if sort_key.startswith("LER#"):
             _, to_id, kind, from_id = sort_key.split("#")
