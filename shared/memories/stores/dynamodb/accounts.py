@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memories.stores.dynamodb import keys, stamps
 from memories.stores.dynamodb.expressions import Condition, agents_of, memories_of, names_in
 from memories.stores.dynamodb.failures import ConditionNotMet, failures_sorted
 from memories.stores.dynamodb.items import Item
+from memories.stores.dynamodb.queries import Queries
 from memories.stores.port_accounts import AgentRecord, UserRecord
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class DynamoDBAccounts:
         """``most_remembered`` is how many agents, of whatever users, a process remembers."""
         self._client = client
         self._table = table
+        self._queries = Queries(client, table)
         self._registered = _Registered(most_remembered)
 
     def register(self, user_id: str, agent_id: str, at: str) -> None:
@@ -59,22 +61,8 @@ class DynamoDBAccounts:
         self._registered.drop(user_id)
 
     def agents(self, user_id: str, limit: int, offset: int) -> tuple[list[AgentRecord], int]:
-        among = agents_of(user_id)
-        query: dict[str, Any] = {
-            "TableName": self._table,
-            "KeyConditionExpression": among.text,
-            "ExpressionAttributeNames": names_in(among.text),
-            "ExpressionAttributeValues": among.values,
-            "ConsistentRead": True,
-        }
-        found: list[AgentRecord] = []
-        while True:
-            with failures_sorted():
-                answer = self._client.query(**query)
-            found += map(_agent_of, answer["Items"])
-            if "LastEvaluatedKey" not in answer:
-                break
-            query["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+        answers = self._queries.answers(agents_of(user_id), ConsistentRead=True)
+        found = [_agent_of(item) for answer in answers for item in answer["Items"]]
         found.sort(key=lambda agent: (agent.created_at, agent.agent_id))
         return found[offset:][:limit], len(found)
 
@@ -163,16 +151,7 @@ class DynamoDBAccounts:
 
     def _first_memory(self, user_id: str) -> list[str]:
         """Return when the first memory was made, if that was before agents were registered."""
-        among = memories_of(user_id)
-        with failures_sorted():
-            answer = self._client.query(
-                TableName=self._table,
-                KeyConditionExpression=among.text,
-                ExpressionAttributeNames=names_in(among.text),
-                ExpressionAttributeValues=among.values,
-                ConsistentRead=True,
-                Limit=1,
-            )
+        answer = self._queries.answer(memories_of(user_id), ConsistentRead=True, Limit=1)
         # One of later has its maker among the agents; and, imported, may be older than the user.
         return [item["created_at"]["S"] for item in answer["Items"] if not stamps.is_stamped(item)]
 

@@ -44,17 +44,17 @@ class Batches:
         return {int(item["id"]["N"]): item for item in chain.from_iterable(found)}
 
     def items(
-        self, wanted: Sequence[Item], projection: str, *, consistent: bool = True
+        self, wanted: Sequence[Item], projection: str = "", *, consistent: bool = True
     ) -> list[Item]:
-        """Return the items that there are under the keys, at most a hundred, in any order."""
-        requests: Any = {
-            self._table: {
-                "Keys": wanted,
-                "ConsistentRead": consistent,
-                "ProjectionExpression": projection,
-                "ExpressionAttributeNames": names_in(projection),
-            }
-        }
+        """Return the items that there are under the keys, at most a hundred, in any order.
+
+        Without a projection, they are whole.
+        """
+        request: Any = {"Keys": wanted, "ConsistentRead": consistent}
+        if projection:
+            request["ProjectionExpression"] = projection
+            request["ExpressionAttributeNames"] = names_in(projection)
+        requests: Any = {self._table: request}
         found: list[Item] = []
         for tries in range(1, MAX_TRIES + 1):
             with failures_sorted():

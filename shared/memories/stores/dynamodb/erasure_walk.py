@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memories.stores.dynamodb import keys
 from memories.stores.dynamodb.erasure_items import Batch, Deletion, State, kind_of
@@ -13,13 +13,13 @@ from memories.stores.dynamodb.expressions import (
     Condition,
     indexed_of,
     listed,
+    logged_of,
     made_by,
     memories_after,
-    names_in,
     related_to,
 )
-from memories.stores.dynamodb.failures import failures_sorted
 from memories.stores.dynamodb.items import Item
+from memories.stores.dynamodb.queries import Queries
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -29,6 +29,7 @@ DELETIONS = 99
 # Of an agent's memories: each may have an origin, and what belongs to a relation is two items.
 MEMORIES = DELETIONS // 2
 
+_SORT_KEY = listed(["sk"])
 _LAST = {keys.COUNTER, keys.PROFILE, keys.ERASURE}
 
 
@@ -39,9 +40,10 @@ class ErasureWalk:
         self, client: DynamoDBClient, table: str, idempotency_table: str, workers: Executor
     ) -> None:
         """``workers`` look for what belongs to memories."""
-        self._client = client
         self._table = table
         self._idempotency_table = idempotency_table
+        self._queries = Queries(client, table)
+        self._requests = Queries(client, idempotency_table)
         self._workers = workers
 
     def of_user(self, user_id: str, state: State) -> Batch | None:
@@ -49,20 +51,22 @@ class ErasureWalk:
         if belonging := self._belonging(state, lambda each: self._log(user_id, each)):
             return belonging
         # Downwards: the agents come last, for one that is still at work may be registered again.
-        query = self._query(indexed_of(user_id), ["sk"]) | {
-            "ScanIndexForward": False,
-            "Limit": DELETIONS + len(_LAST),
-        }
-        while True:
-            items, more = self._page(query)
-            found = [each for item in items if (each := item["sk"]["S"]) not in _LAST][:DELETIONS]
+        answers = self._queries.answers(
+            indexed_of(user_id),
+            _SORT_KEY,
+            ConsistentRead=True,
+            ScanIndexForward=False,
+            Limit=DELETIONS + len(_LAST),
+        )
+        for answer in answers:
+            there = [item["sk"]["S"] for item in answer["Items"]]
+            found = [each for each in there if each not in _LAST][:DELETIONS]
             if found:
                 return Batch(
                     [self._of_user(user_id, each) for each in found],
                     [keys.id_in(each) for each in found if each.startswith(keys.MEMORY_PREFIX)],
                 )
-            if not more:
-                return self._requests(user_id, indexed_of(user_id))
+        return self._of_requests(user_id, indexed_of(user_id))
 
     def of_agent(self, user_id: str, agent_id: str, state: State) -> Batch | None:
         """Return what of an agent to delete next, or None if there is only what goes last."""
@@ -71,12 +75,17 @@ class ErasureWalk:
             lambda each: chain(self._relations(user_id, each), self._log(user_id, each)),
         ):
             return belonging
-        wanted = made_by(agent_id)
-        query = self._query(memories_after(user_id, state.after), ["sk", "origin"], wanted)
-        items, more = self._page(query)
+        answer = self._queries.answer(
+            memories_after(user_id, state.after),
+            listed(["sk", "origin"]),
+            made_by(agent_id),
+            ConsistentRead=True,
+        )
+        items: list[Item] = answer["Items"]
+        more: Item = answer.get("LastEvaluatedKey", {})
         if not items and not more:
             requests = related_to(user_id, keys.requests_of(agent_id))
-            return self._requests(user_id, requests, state.after)
+            return self._of_requests(user_id, requests, state.after)
         found = items[:MEMORIES]
         deletions: list[Deletion] = []
         for item in found:
@@ -101,57 +110,27 @@ class ErasureWalk:
     def _relations(self, user_id: str, memory_id: int) -> Iterable[Deletion]:
         for prefix in (keys.RELATION_PREFIX, keys.MIRROR_PREFIX):
             among = related_to(user_id, keys.relations_of(prefix, memory_id, None))
-            items, _ = self._page(self._query(among, ["sk"]) | {"Limit": MEMORIES})
-            for item in items:
+            answer = self._queries.answer(among, _SORT_KEY, ConsistentRead=True, Limit=MEMORIES)
+            for item in answer["Items"]:
                 for sort_key in sorted((item["sk"]["S"], keys.twin(item["sk"]["S"]))):
                     yield self._of_user(user_id, sort_key)
 
     def _log(self, user_id: str, memory_id: int) -> Iterable[Deletion]:
+        among = logged_of(user_id, memory_id)
+        answer = self._queries.answer(among, _SORT_KEY, ConsistentRead=True, Limit=DELETIONS)
         partition = keys.log(user_id, memory_id)
-        among = Condition("#pk = :pk", {":pk": {"S": partition}})
-        items, _ = self._page(self._query(among, ["sk"]) | {"Limit": DELETIONS})
-        for item in items:
+        for item in answer["Items"]:
             yield Deletion(self._table, partition, item["sk"]["S"], "log_entries")
 
-    def _requests(self, user_id: str, among: Condition, after: int = 0) -> Batch | None:
+    def _of_requests(self, user_id: str, among: Condition, after: int = 0) -> Batch | None:
         """Return the deletion of requests that have a key, or None. They are not counted."""
-        query = self._query(among, ["sk"])
-        query |= {"TableName": self._idempotency_table, "Limit": DELETIONS}
-        items, _ = self._page(query)
+        answer = self._requests.answer(among, _SORT_KEY, ConsistentRead=True, Limit=DELETIONS)
         partition = keys.partition(user_id)
         deletions = [
-            Deletion(self._idempotency_table, partition, item["sk"]["S"], None) for item in items
+            Deletion(self._idempotency_table, partition, item["sk"]["S"], None)
+            for item in answer["Items"]
         ]
         return Batch(deletions, erased=[], after=after) if deletions else None
 
     def _of_user(self, user_id: str, sort_key: str) -> Deletion:
         return Deletion(self._table, keys.partition(user_id), sort_key, kind_of(sort_key))
-
-    def _query(
-        self, among: Condition, attributes: list[str], wanted: Condition | None = None
-    ) -> dict[str, Any]:
-        shown = listed(attributes)
-        query: dict[str, Any] = {
-            "TableName": self._table,
-            "KeyConditionExpression": among.text,
-            "ProjectionExpression": shown,
-            "ExpressionAttributeNames": names_in(among.text, shown),
-            "ExpressionAttributeValues": among.values,
-            "ConsistentRead": True,
-        }
-        if wanted is not None:
-            query["FilterExpression"] = wanted.text
-            query["ExpressionAttributeNames"] |= names_in(wanted.text)
-            query["ExpressionAttributeValues"] = among.values | wanted.values
-        return query
-
-    def _page(self, query: dict[str, Any]) -> tuple[list[Item], Item]:
-        """Return the items of a page and the key that it ends at, empty if it is the last.
-
-        The query then goes on there.
-        """
-        with failures_sorted():
-            answer = self._client.query(**query)
-        more: Item = answer.get("LastEvaluatedKey", {})
-        query["ExclusiveStartKey"] = more
-        return answer["Items"], more

@@ -178,6 +178,11 @@ def related_from(user_id: str, first_id: int, last_id: int) -> Condition:
     )
 
 
+def logged_of(user_id: str, memory_id: int) -> Condition:
+    """A memory's log is a partition of its own."""
+    return Condition("#pk = :pk", {":pk": {"S": keys.log(user_id, memory_id)}})
+
+
 def indexed_of(user_id: str) -> Condition:
     """An index holds memories only, so the partition is enough."""
     return Condition("#pk = :pk", {":pk": {"S": keys.partition(user_id)}})

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from memories.stores.dynamodb import keys
 from memories.stores.dynamodb.changes import Logged
-from memories.stores.dynamodb.expressions import listed, names_in
+from memories.stores.dynamodb.expressions import Condition, all_of, listed, logged_of
 from memories.stores.dynamodb.failures import failures_sorted
 from memories.stores.dynamodb.items import attributes, key
+from memories.stores.dynamodb.queries import Queries
 from memories.stores.port_log import Access
 
 if TYPE_CHECKING:
@@ -26,41 +27,29 @@ _LAST = "~"
 class DynamoDBLog:
     """The logs in one table."""
 
-    def __init__(self, client: DynamoDBClient, table: str) -> None:
-        self._client = client
-        self._table = table
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
 
     def page(
         self, user_id: str, memory_id: int, since: str, limit: int, offset: int
     ) -> tuple[list[Access], int]:
-        fields = listed(Access._fields)
-        condition = "#pk = :pk AND #sk > :since"
-        query: dict[str, Any] = {
-            "TableName": self._table,
-            "KeyConditionExpression": condition,
-            "ProjectionExpression": fields,
-            "ExpressionAttributeNames": names_in(condition, fields),
-            "ExpressionAttributeValues": {
-                ":pk": {"S": keys.log(user_id, memory_id)},
-                ":since": {"S": since + _LAST},
-            },
-            "ScanIndexForward": False,
-            "ConsistentRead": True,
-        }
+        later = Condition("#sk > :since", {":since": {"S": since + _LAST}})
+        answers = self._queries.answers(
+            all_of(logged_of(user_id, memory_id), later),
+            listed(Access._fields),
+            ScanIndexForward=False,
+            ConsistentRead=True,
+        )
         page: list[Access] = []
         total = 0
-        while True:
-            with failures_sorted():
-                answer = self._client.query(**query)
+        for answer in answers:
             wanted = slice(max(offset - total, 0), max(offset + limit - total, 0))
             page += [
-                Access(**{name: item[name]["S"] for name in Access._fields})  # type: ignore[arg-type]
+                Access(**{name: item[name]["S"] for name in Access._fields})
                 for item in answer["Items"][wanted]
             ]
             total += len(answer["Items"])
-            if "LastEvaluatedKey" not in answer:
-                return page, total
-            query["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+        return page, total
 
 
 class LogWriter:

@@ -28,6 +28,7 @@ from memories.stores.dynamodb.expressions import (
 )
 from memories.stores.dynamodb.failures import ConditionNotMet, Pause, failures_sorted
 from memories.stores.dynamodb.items import Item, attributes, key
+from memories.stores.dynamodb.queries import Queries
 from memories.stores.dynamodb.removal import Removal
 from memories.stores.dynamodb.stamps import Wall
 from memories.stores.port_maintenance import Candidate
@@ -49,16 +50,18 @@ class DynamoDBMaintenance:
         table: str,
         pause: Pause,
         *,
+        queries: Queries,
         batches: Batches,
         counters: Counters,
         wall: Wall,
     ) -> None:
         self._client = client
         self._table = table
+        self._queries = queries
         self._batches = batches
         self._counters = counters
         self._wall = wall
-        self._removal = Removal(client, table, pause)
+        self._removal = Removal(client, table, pause, queries)
 
     def place(self) -> str | None:
         with failures_sorted():
@@ -102,15 +105,15 @@ class DynamoDBMaintenance:
                 yield memory
 
     def may_exceed(self, user_id: str, most: int) -> bool:
-        among = indexed_of(user_id)
-        counted = self._answers(among, NOT_DELETED, IndexName=_INDEX, Select="COUNT")
+        counted = self._queries.answers(
+            indexed_of(user_id), wanted=NOT_DELETED, IndexName=_INDEX, Select="COUNT"
+        )
         count: int = sum(answer["Count"] for answer in counted)
         return count > most
 
     def kept(self, user_id: str) -> Iterator[Candidate]:
-        among = memories_of(user_id)
-        answers = self._answers(
-            among, NOT_DELETED, ProjectionExpression=_LOOKED_AT, ConsistentRead=True
+        answers = self._queries.answers(
+            memories_of(user_id), _LOOKED_AT, NOT_DELETED, ConsistentRead=True
         )
         for answer in answers:
             yield from map(_candidate_of, answer["Items"])
@@ -154,30 +157,11 @@ class DynamoDBMaintenance:
 
     def _looked_at(self, user_id: str, among: Condition, wanted: Condition) -> Iterator[Candidate]:
         """Yield what the index finds, as the table has it."""
-        for answer in self._answers(
-            among, wanted, IndexName=_INDEX, ProjectionExpression="#accessed_sort"
-        ):
+        answers = self._queries.answers(among, listed(["accessed_sort"]), wanted, IndexName=_INDEX)
+        for answer in answers:
             ids = [keys.id_in(item["accessed_sort"]["S"]) for item in answer["Items"]]
             found = self._batches.memories(user_id, ids, _LOOKED_AT)
             yield from (_candidate_of(found[each]) for each in ids if each in found)
-
-    def _answers(self, among: Condition, wanted: Condition, **options: Any) -> Iterator[Any]:
-        projection = options.get("ProjectionExpression", "")
-        query: Any = {
-            "TableName": self._table,
-            "KeyConditionExpression": among.text,
-            "FilterExpression": wanted.text,
-            "ExpressionAttributeNames": names_in(among.text, wanted.text, projection),
-            "ExpressionAttributeValues": among.values | wanted.values,
-            **options,
-        }
-        while True:
-            with failures_sorted():
-                answer = self._client.query(**query)
-            yield answer
-            if "LastEvaluatedKey" not in answer:
-                return
-            query["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
 def _candidate_of(item: Item) -> Candidate:

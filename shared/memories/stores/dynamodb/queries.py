@@ -23,14 +23,17 @@ class Queries:
     def answer(
         self,
         among: Condition,
-        projection: str,
+        projection: str = "",
         wanted: Condition | None = None,
         **options: Any,
     ) -> Item:
         """Return one answer: what is ``among`` some keys and ``wanted``, or the first part of it.
 
-        ``options`` are parameters of DynamoDB's by their own names.
+        Without a projection, its items are whole. ``options`` are parameters of DynamoDB's by their
+        own names.
         """
+        if projection:
+            options["ProjectionExpression"] = projection
         if wanted is not None:
             options["FilterExpression"] = wanted.text
         filtered = wanted or Condition("", {})
@@ -38,7 +41,6 @@ class Queries:
             answer = self._client.query(
                 TableName=self._table,
                 KeyConditionExpression=among.text,
-                ProjectionExpression=projection,
                 ExpressionAttributeNames=names_in(among.text, filtered.text, projection),
                 ExpressionAttributeValues=among.values | filtered.values,
                 **options,
@@ -48,7 +50,7 @@ class Queries:
     def answers(
         self,
         among: Condition,
-        projection: str,
+        projection: str = "",
         wanted: Condition | None = None,
         **options: Any,
     ) -> Iterator[Item]:

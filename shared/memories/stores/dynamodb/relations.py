@@ -22,7 +22,6 @@ from memories.stores.dynamodb.expressions import (
     changeable_by,
     in_status,
     listed,
-    names_in,
     readable_by,
     recorded_at,
     related_from,
@@ -44,6 +43,7 @@ from memories.stores.dynamodb.items import (
     record_of,
     relation_of,
 )
+from memories.stores.dynamodb.queries import Queries
 from memories.stores.dynamodb.stamps import Wall
 from memories.stores.dynamodb.tokens import WRITE, new_token
 from memories.stores.dynamodb.transactions import Transactions
@@ -74,14 +74,16 @@ class DynamoDBRelations:
         table: str,
         pause: Pause,
         workers: Executor,
-        batches: Batches,
         *,
+        queries: Queries,
+        batches: Batches,
         wall: Wall,
     ) -> None:
         self._client = client
         self._table = table
         self._wall = wall
         self._workers = workers
+        self._queries = queries
         self._batches = batches
         self._transactions = Transactions(client, table, pause)
 
@@ -279,24 +281,13 @@ class DynamoDBRelations:
         return found
 
     def _walk(self, among: Condition, most: int | None) -> list[RelationRecord]:
-        query: dict[str, Any] = {
-            "TableName": self._table,
-            "KeyConditionExpression": among.text,
-            "ExpressionAttributeValues": among.values,
-            "ProjectionExpression": _SHOWN,
-            "ExpressionAttributeNames": names_in(among.text, _SHOWN),
-            "ConsistentRead": True,
-        }
-        if most is not None:
-            query["Limit"] = most
+        limit: Item = {} if most is None else {"Limit": most}
         found: list[RelationRecord] = []
-        while True:
-            with failures_sorted():
-                answer = self._client.query(**query)
+        for answer in self._queries.answers(among, _SHOWN, ConsistentRead=True, **limit):
             found += map(relation_of, answer["Items"])
-            if "LastEvaluatedKey" not in answer or (most is not None and len(found) >= most):
-                return found
-            query["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+            if most is not None and len(found) >= most:
+                break
+        return found
 
     def _visible(self, principal: Principal, memory_ids: Sequence[int]) -> set[int]:
         ids = list(dict.fromkeys(memory_ids))

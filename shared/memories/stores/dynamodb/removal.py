@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from memories.errors import StoreUnavailable
 from memories.stores.dynamodb import keys
-from memories.stores.dynamodb.expressions import Condition, as_found, names_in, related_to
+from memories.stores.dynamodb.expressions import (
+    Condition,
+    as_found,
+    listed,
+    logged_of,
+    names_in,
+    related_to,
+)
 from memories.stores.dynamodb.failures import MAX_TRIES, ConditionNotMet, Pause, failures_sorted
 from memories.stores.dynamodb.items import Item, key
+from memories.stores.dynamodb.queries import Queries
 from memories.stores.port_maintenance import Candidate
 
 if TYPE_CHECKING:
@@ -26,10 +34,11 @@ _DELETIONS = 25
 class Removal:
     """Removals from one table."""
 
-    def __init__(self, client: DynamoDBClient, table: str, pause: Pause) -> None:
+    def __init__(self, client: DynamoDBClient, table: str, pause: Pause, queries: Queries) -> None:
         self._client = client
         self._table = table
         self._pause = pause
+        self._queries = queries
 
     def remove(self, memory: Candidate) -> bool:
         """Remove a deleted memory if it is as found, and return whether it was."""
@@ -41,7 +50,7 @@ class Removal:
             self._delete([_key(partition, keys.twin(each)) for each in found])
             self._delete([_key(partition, each) for each in found])
         log = keys.log(memory.user_id, memory.id)
-        for found in self._found(Condition("#pk = :pk", {":pk": {"S": log}})):
+        for found in self._found(logged_of(memory.user_id, memory.id)):
             self._delete([_key(log, each) for each in found])
         if origin := self._origin(memory):
             self._delete([_key(partition, keys.origin(origin))])
@@ -82,23 +91,10 @@ class Removal:
 
     def _found(self, among: Condition) -> Iterator[list[str]]:
         """Yield the sort keys of what is there, as many at once as are deleted at once."""
-        query: Any = {
-            "TableName": self._table,
-            "KeyConditionExpression": among.text,
-            "ProjectionExpression": "#sk",
-            "ExpressionAttributeNames": names_in(among.text, "#sk"),
-            "ExpressionAttributeValues": among.values,
-            "ConsistentRead": True,
-            "Limit": _DELETIONS,
-        }
-        while True:
-            with failures_sorted():
-                answer = self._client.query(**query)
+        query = self._queries.answers(among, listed(["sk"]), ConsistentRead=True, Limit=_DELETIONS)
+        for answer in query:
             if answer["Items"]:
                 yield [item["sk"]["S"] for item in answer["Items"]]
-            if "LastEvaluatedKey" not in answer:
-                return
-            query["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
     def _delete(self, items: Sequence[Item]) -> None:
         pending: Any = {self._table: [{"DeleteRequest": {"Key": item}} for item in items]}

@@ -83,7 +83,6 @@ class DynamoDBStore:
         The idempotency table is named after the table, unless it has a name of its own. ``wall`` is
         the host's clock. Listings of more memories than ``first_look`` are kept count of.
         """
-        self.log = DynamoDBLog(client, table)
         self._client = client
         self._table = table
         self._pause = pause
@@ -97,20 +96,29 @@ class DynamoDBStore:
             client, table, idempotency_table, counters, pause=pause, wall=wall
         )
         self.usage = DynamoDBUsage(client, idempotency_table)
-        self.maintenance = DynamoDBMaintenance(
-            client, table, pause, batches=batches, counters=counters, wall=wall
-        )
         queries = Queries(client, table)
+        self.log = DynamoDBLog(queries)
+        self.tags = DynamoDBTags(queries)
+        self.maintenance = DynamoDBMaintenance(
+            client, table, pause, queries=queries, batches=batches, counters=counters, wall=wall
+        )
         newest = Newest(queries)
         snapshots = Snapshots(client, table, batches)
         counting = Counting(queries, newest, counters, snapshots, self._workers)
         matching = Matching(queries, newest, counting, self._workers, first_look)
         self._pages = Pages(matching, Ordering(queries, batches), batches, marks, wall)
         self.transfer = DynamoDBTransfer(
-            client, table, counters, pause, workers=self._workers, wall=wall
+            client,
+            table,
+            counters,
+            queries=queries,
+            batches=batches,
+            workers=self._workers,
+            wall=wall,
         )
-        self.relations = DynamoDBRelations(client, table, pause, self._workers, batches, wall=wall)
-        self.tags = DynamoDBTags(client, table)
+        self.relations = DynamoDBRelations(
+            client, table, pause, self._workers, queries=queries, batches=batches, wall=wall
+        )
         self.accounts = DynamoDBAccounts(client, table)
         self.erasure = DynamoDBErasure(
             client,

@@ -6,14 +6,15 @@ id, or one that its origin has claimed, and is stored under that if nothing is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memories.errors import StoreUnavailable
 from memories.principal import Principal
 from memories.stores.dynamodb import keys, stamps
+from memories.stores.dynamodb.batches import Batches
 from memories.stores.dynamodb.counters import Counters
 from memories.stores.dynamodb.expressions import (
     IS_ABSENT,
@@ -21,8 +22,9 @@ from memories.stores.dynamodb.expressions import (
     names_in,
     readable_by,
 )
-from memories.stores.dynamodb.failures import MAX_TRIES, ConditionNotMet, Pause, failures_sorted
+from memories.stores.dynamodb.failures import ConditionNotMet, failures_sorted
 from memories.stores.dynamodb.items import Item, item_of, key, record_of
+from memories.stores.dynamodb.queries import Queries
 from memories.stores.dynamodb.stamps import Wall
 from memories.stores.dynamodb.tokens import WRITE, is_own, new_token
 from memories.stores.port_transfer import MAX_KEPT_ID, Arrival, Part, Placed, highest_kept, is_same
@@ -49,31 +51,27 @@ class DynamoDBTransfer:
         client: DynamoDBClient,
         table: str,
         counters: Counters,
-        pause: Pause,
         *,
+        queries: Queries,
+        batches: Batches,
         workers: Executor,
         wall: Wall,
     ) -> None:
         self._client = client
         self._table = table
         self._counters = counters
-        self._pause = pause
+        self._queries = queries
+        self._batches = batches
         self._wall = wall
         self._workers = workers
 
     def read(self, principal: Principal, after: int, limit: int) -> Part:
-        among = memories_after(principal.user_id, after)
-        wanted = readable_by(principal.agent_id)
-        with failures_sorted():
-            answer = self._client.query(
-                TableName=self._table,
-                KeyConditionExpression=among.text,
-                FilterExpression=wanted.text,
-                ExpressionAttributeNames=names_in(among.text, wanted.text),
-                ExpressionAttributeValues=among.values | wanted.values,
-                ConsistentRead=True,
-                Limit=limit,
-            )
+        answer = self._queries.answer(
+            memories_after(principal.user_id, after),
+            wanted=readable_by(principal.agent_id),
+            ConsistentRead=True,
+            Limit=limit,
+        )
         last = answer.get("LastEvaluatedKey")
         return Part(
             [record_of(item) for item in answer["Items"]],
@@ -96,14 +94,15 @@ class DynamoDBTransfer:
 
     def _find(self, user_id: str, arrivals: Sequence[Arrival]) -> _Found:
         wanted = [key(user_id, each.record.id) for each in arrivals if each.record.id]
-        items = [*self._fetch([*wanted, *(_claim_key(user_id, each.origin) for each in arrivals)])]
+        wanted += [_claim_key(user_id, each.origin) for each in arrivals]
+        items = self._batches.items(wanted)
         claims = {
             keys.origin_in(item["sk"]["S"]): int(item["id"]["N"])
             for item in items
             if "content" not in item
         }
         if claims:
-            items += self._fetch([key(user_id, memory_id) for memory_id in claims.values()])
+            items += self._batches.items([key(user_id, memory_id) for memory_id in claims.values()])
         memories = {int(item["id"]["N"]): item for item in items if "content" in item}
         return _Found(memories, claims)
 
@@ -163,19 +162,6 @@ class DynamoDBTransfer:
                 ExpressionAttributeNames=names_in(IS_ABSENT.text),
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
-
-    def _fetch(self, wanted_keys: Sequence[Item]) -> Iterator[Item]:
-        """Yield the items that there are, as last written."""
-        wanted: Any = {self._table: {"Keys": wanted_keys, "ConsistentRead": True}}
-        for tries in range(1, MAX_TRIES + 1):
-            with failures_sorted():
-                answer = self._client.batch_get_item(RequestItems=wanted)
-            yield from answer["Responses"].get(self._table, [])
-            wanted = answer.get("UnprocessedKeys")
-            if not wanted:
-                return
-            self._pause(tries)
-        raise StoreUnavailable
 
 
 def _is_taken(arrival: Arrival, found: _Found) -> bool:
