@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from memories.stores.dynamodb import keys, stamps
 from memories.stores.dynamodb.expressions import Condition, agents_of, memories_of, names_in
 from memories.stores.dynamodb.failures import ConditionNotMet, failures_sorted
-from memories.stores.dynamodb.items import Item
+from memories.stores.dynamodb.items import Item, key_of
 from memories.stores.dynamodb.queries import Queries
 from memories.stores.port_accounts import AgentRecord, UserRecord
 
@@ -101,7 +101,7 @@ class DynamoDBAccounts:
             with failures_sorted():
                 self._client.update_item(
                     TableName=self._table,
-                    Key=_key(user_id, keys.PROFILE),
+                    Key=key_of(user_id, keys.PROFILE),
                     UpdateExpression=_METADATA,
                     ConditionExpression=as_expected.text,
                     ExpressionAttributeNames=names_in(_METADATA, as_expected.text),
@@ -124,7 +124,7 @@ class DynamoDBAccounts:
             with failures_sorted():
                 self._client.update_item(
                     TableName=self._table,
-                    Key=_key(user_id, keys.PROFILE),
+                    Key=key_of(user_id, keys.PROFILE),
                     UpdateExpression=_KEPT,
                     ExpressionAttributeNames=names_in(_KEPT),
                     ExpressionAttributeValues=values,
@@ -134,7 +134,7 @@ class DynamoDBAccounts:
         with failures_sorted():
             answer = self._client.update_item(
                 TableName=self._table,
-                Key=_key(user_id, keys.agent(agent_id)),
+                Key=key_of(user_id, keys.agent(agent_id)),
                 UpdateExpression=change,
                 ExpressionAttributeNames=names_in(change),
                 ExpressionAttributeValues={":agent_id": {"S": agent_id}, **values},
@@ -145,7 +145,7 @@ class DynamoDBAccounts:
     def _get(self, user_id: str, sort_key: str) -> Item:
         with failures_sorted():
             answer = self._client.get_item(
-                TableName=self._table, Key=_key(user_id, sort_key), ConsistentRead=True
+                TableName=self._table, Key=key_of(user_id, sort_key), ConsistentRead=True
             )
         return answer.get("Item", {})
 
@@ -179,10 +179,6 @@ class _Registered:
         with self._lock:
             for known in [known for known in self._since if known[0] == user_id]:
                 del self._since[known]
-
-
-def _key(user_id: str, sort_key: str) -> Item:
-    return {"pk": {"S": keys.partition(user_id)}, "sk": {"S": sort_key}}
 
 
 def _agent_of(item: Item) -> AgentRecord:

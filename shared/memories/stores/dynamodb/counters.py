@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memories.stores.dynamodb import keys
 from memories.stores.dynamodb.expressions import IS_THERE, Condition, counted_less, names_in
 from memories.stores.dynamodb.failures import ConditionNotMet, failures_sorted
-from memories.stores.dynamodb.items import Item
+from memories.stores.dynamodb.items import Item, key_of
 from memories.stores.dynamodb.stamps import MARGIN, Wall
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Counters:
 
 
 def counter_key(user_id: str) -> Item:
-    return {"pk": {"S": keys.partition(user_id)}, "sk": {"S": keys.COUNTER}}
+    return key_of(user_id, keys.COUNTER)
 
 
 def counter_of(item: Item) -> Counter:

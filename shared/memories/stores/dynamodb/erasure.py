@@ -24,7 +24,7 @@ from memories.stores.dynamodb.failures import (
     TransactionCanceled,
     failures_sorted,
 )
-from memories.stores.dynamodb.items import Item, attributes
+from memories.stores.dynamodb.items import Item, attributes, key_of
 from memories.stores.dynamodb.tokens import WRITE, new_token
 from memories.stores.dynamodb.transactions import Transactions
 from memories.stores.port_erasure import Progress
@@ -51,7 +51,7 @@ class _Erasure(NamedTuple):
 
     @property
     def key(self) -> Item:
-        return {"pk": {"S": keys.partition(self.user_id)}, "sk": {"S": self.sort_key}}
+        return key_of(self.user_id, self.sort_key)
 
 
 class DynamoDBErasure:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from memories.stores.dynamodb import keys
 from memories.stores.dynamodb.expressions import IS_THERE, Condition, names_in
-from memories.stores.dynamodb.items import Item
+from memories.stores.dynamodb.items import Item, key_in
 from memories.stores.dynamodb.tokens import WRITE
 from memories.stores.port_erasure import KINDS
 
@@ -31,8 +31,7 @@ class Deletion(NamedTuple):
     @property
     def part(self) -> Any:
         """The part of a transaction that deletes it."""
-        key = {"pk": {"S": self.pk}, "sk": {"S": self.sk}}
-        delete: dict[str, Any] = {"TableName": self.table, "Key": key}
+        delete: dict[str, Any] = {"TableName": self.table, "Key": key_in(self.pk, self.sk)}
         if self.kind is not None:
             # Nothing is counted that was not there: it may have expired, or been removed.
             delete |= {

@@ -31,7 +31,17 @@ class Grants(NamedTuple):
 
 def key(user_id: str, memory_id: int) -> Item:
     """Return the primary key of a memory."""
-    return {"pk": {"S": keys.partition(user_id)}, "sk": {"S": keys.memory(memory_id)}}
+    return key_of(user_id, keys.memory(memory_id))
+
+
+def key_of(user_id: str, sort_key: str) -> Item:
+    """Return the primary key of what is in the user's partition."""
+    return key_in(keys.partition(user_id), sort_key)
+
+
+def key_in(partition: str, sort_key: str) -> Item:
+    """Return a primary key."""
+    return {"pk": {"S": partition}, "sk": {"S": sort_key}}
 
 
 def item_of(user_id: str, record: Record) -> Item:

@@ -27,7 +27,7 @@ from memories.stores.dynamodb.expressions import (
     set_all,
 )
 from memories.stores.dynamodb.failures import ConditionNotMet, Pause, failures_sorted
-from memories.stores.dynamodb.items import Item, attributes, key
+from memories.stores.dynamodb.items import Item, attributes, key, key_in
 from memories.stores.dynamodb.queries import Queries
 from memories.stores.dynamodb.removal import Removal
 from memories.stores.dynamodb.stamps import Wall
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _INDEX = "by_last_accessed_at"
-_KEY = {"pk": {"S": "LIFECYCLE"}, "sk": {"S": "PLACE"}}
+_KEY = key_in("LIFECYCLE", "PLACE")
 _LOOKED_AT = listed(["pk", *(name for name in Candidate._fields if name != "user_id")])
 
 

@@ -40,6 +40,7 @@ from memories.stores.dynamodb.items import (
     attributes,
     is_readable,
     key,
+    key_of,
     record_of,
     relation_of,
 )
@@ -125,7 +126,7 @@ class DynamoDBRelations:
         self, principal: Principal, from_id: int, relation_type: str, to_id: int
     ) -> RelationRecord | None:
         user_id, edge = principal.user_id, (from_id, relation_type, to_id)
-        at = _key(user_id, keys.relation(*edge))
+        at = key_of(user_id, keys.relation(*edge))
         with failures_sorted():
             found = self._client.get_item(TableName=self._table, Key=at, ConsistentRead=True)
         stored = relation_of(found["Item"]) if "Item" in found else None
@@ -133,7 +134,7 @@ class DynamoDBRelations:
             self._check_from(principal, from_id),
             self._check_to(principal, to_id),
             self._transactions.delete(at, IS_THERE),
-            self._transactions.delete(_key(user_id, keys.mirror(*edge))),
+            self._transactions.delete(key_of(user_id, keys.mirror(*edge))),
         ]
         try:
             self._transactions.write(parts, new_token(WRITE))
@@ -252,8 +253,10 @@ class DynamoDBRelations:
         item = attributes(new._asdict())
         condition = IS_ABSENT if stored is None else recorded_at(stored.created_at)
         return [
-            self._transactions.put(_key(user_id, keys.relation(*edge)) | item | beside, condition),
-            self._transactions.put(_key(user_id, keys.mirror(*edge)) | item),
+            self._transactions.put(
+                key_of(user_id, keys.relation(*edge)) | item | beside, condition
+            ),
+            self._transactions.put(key_of(user_id, keys.mirror(*edge)) | item),
         ]
 
     def _found(
@@ -293,10 +296,6 @@ class DynamoDBRelations:
         ids = list(dict.fromkeys(memory_ids))
         found = self._batches.memories(principal.user_id, ids, _END)
         return {each for each in found if is_readable(found[each], principal.agent_id)}
-
-
-def _key(user_id: str, sort_key: str) -> Item:
-    return {"pk": {"S": keys.partition(user_id)}, "sk": {"S": sort_key}}
 
 
 def _made(asked: RelationRecord) -> Item:

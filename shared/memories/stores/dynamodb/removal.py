@@ -20,7 +20,7 @@ from memories.stores.dynamodb.expressions import (
     related_to,
 )
 from memories.stores.dynamodb.failures import MAX_TRIES, ConditionNotMet, Pause, failures_sorted
-from memories.stores.dynamodb.items import Item, key
+from memories.stores.dynamodb.items import Item, key, key_in
 from memories.stores.dynamodb.queries import Queries
 from memories.stores.port_maintenance import Candidate
 
@@ -47,13 +47,13 @@ class Removal:
         partition = keys.partition(memory.user_id)
         for found in self._relations(memory):
             # Their other halves first: by those found here alone are they found again.
-            self._delete([_key(partition, keys.twin(each)) for each in found])
-            self._delete([_key(partition, each) for each in found])
+            self._delete([key_in(partition, keys.twin(each)) for each in found])
+            self._delete([key_in(partition, each) for each in found])
         log = keys.log(memory.user_id, memory.id)
         for found in self._found(logged_of(memory.user_id, memory.id)):
-            self._delete([_key(log, each) for each in found])
+            self._delete([key_in(log, each) for each in found])
         if origin := self._origin(memory):
-            self._delete([_key(partition, keys.origin(origin))])
+            self._delete([key_in(partition, keys.origin(origin))])
         condition = as_found(memory)
         try:
             with failures_sorted():
@@ -105,7 +105,3 @@ class Removal:
                 return
             self._pause(tries)
         raise StoreUnavailable
-
-
-def _key(partition: str, sort_key: str) -> Item:
-    return {"pk": {"S": partition}, "sk": {"S": sort_key}}

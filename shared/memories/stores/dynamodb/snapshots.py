@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from memories.principal import Principal
 from memories.stores.dynamodb import keys
 from memories.stores.dynamodb.batches import Batches
-from memories.stores.dynamodb.counters import Counter, counter_of
+from memories.stores.dynamodb.counters import Counter, counter_key, counter_of
 from memories.stores.dynamodb.expressions import listed
 from memories.stores.dynamodb.failures import failures_sorted
-from memories.stores.dynamodb.items import Item
+from memories.stores.dynamodb.items import Item, key_of
 from memories.stores.dynamodb.stamps import MARGIN
 from memories.stores.port import Selection
 
@@ -64,10 +64,9 @@ class Snapshots:
         self, principal: Principal, selection: Selection, now: float
     ) -> tuple[Counter | None, Snapshot | None]:
         """Return the user's counter, and the snapshot of the listing if there is a usable one."""
-        partition = {"pk": {"S": keys.partition(principal.user_id)}}
-        sort_keys = (keys.COUNTER, _key(principal, selection))
+        wanted = [counter_key(principal.user_id), _key(principal, selection)]
         # Both consistently: an older counter may be of an epoch that is over.
-        items = self._batches.items([partition | {"sk": {"S": each}} for each in sort_keys], _READ)
+        items = self._batches.items(wanted, _READ)
         found = {item["sk"]["S"]: item for item in items}
         if keys.COUNTER not in found:
             return None, None
@@ -90,9 +89,7 @@ class Snapshots:
         ids = _packed(snapshot.ids)
         if len(ids) > _MOST:
             return
-        item: Item = {
-            "pk": {"S": keys.partition(principal.user_id)},
-            "sk": {"S": _key(principal, selection)},
+        item = _key(principal, selection) | {
             "ids": {"B": ids},
             "settled": {"N": str(snapshot.settled)},
             "at": {"N": repr(snapshot.at)},
@@ -105,10 +102,11 @@ class Snapshots:
             self._client.put_item(TableName=self._table, Item=item)
 
 
-def _key(principal: Principal, selection: Selection) -> str:
-    """Return the sort key of the snapshot: a digest, for agents and tags may be long."""
+def _key(principal: Principal, selection: Selection) -> Item:
+    """Return the key of the snapshot, with a digest in it, for agents and tags may be long."""
     listing = [principal.agent_id, selection.status, selection.memory_type, selection.tag]
-    return f"{keys.SNAPSHOT_PREFIX}{sha256(json.dumps(listing).encode()).hexdigest()[:32]}"
+    digest = sha256(json.dumps(listing).encode()).hexdigest()[:32]
+    return key_of(principal.user_id, f"{keys.SNAPSHOT_PREFIX}{digest}")
 
 
 def _snapshot_of(item: Item) -> Snapshot:

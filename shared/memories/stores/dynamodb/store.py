@@ -36,7 +36,7 @@ from memories.stores.dynamodb.failures import (
     is_conflict,
     pause,
 )
-from memories.stores.dynamodb.items import Item, attributes, key, record_of
+from memories.stores.dynamodb.items import Item, attributes, key, key_in, record_of
 from memories.stores.dynamodb.log import DynamoDBLog
 from memories.stores.dynamodb.maintenance import DynamoDBMaintenance
 from memories.stores.dynamodb.marks import Marks
@@ -228,9 +228,7 @@ class DynamoDBStore:
     def check(self) -> None:
         # No item has this key: whether the table answers is all that is asked.
         with failures_sorted():
-            self._client.get_item(
-                TableName=self._table, Key={"pk": {"S": "CHECK"}, "sk": {"S": "CHECK"}}
-            )
+            self._client.get_item(TableName=self._table, Key=key_in("CHECK", "CHECK"))
 
     def close(self) -> None:
         self._workers.shutdown()

@@ -23,7 +23,7 @@ from memories.stores.dynamodb.expressions import (
     readable_by,
 )
 from memories.stores.dynamodb.failures import ConditionNotMet, failures_sorted
-from memories.stores.dynamodb.items import Item, item_of, key, record_of
+from memories.stores.dynamodb.items import Item, item_of, key, key_of, record_of
 from memories.stores.dynamodb.queries import Queries
 from memories.stores.dynamodb.stamps import Wall
 from memories.stores.dynamodb.tokens import WRITE, is_own, new_token
@@ -176,4 +176,4 @@ def _is_at(item: Item, arrival: Arrival) -> bool:
 
 
 def _claim_key(user_id: str, origin: str) -> Item:
-    return {"pk": {"S": keys.partition(user_id)}, "sk": {"S": keys.origin(origin)}}
+    return key_of(user_id, keys.origin(origin))

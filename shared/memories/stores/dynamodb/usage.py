@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from memories.stores.dynamodb import keys
 from memories.stores.dynamodb.expressions import all_of, below, names_in
 from memories.stores.dynamodb.failures import ConditionNotMet, failures_sorted
+from memories.stores.dynamodb.items import key_of
 from memories.stores.port_usage import Limits, Party
 
 if TYPE_CHECKING:
@@ -35,10 +36,7 @@ class DynamoDBUsage:
             with failures_sorted():
                 self._client.update_item(
                     TableName=self._table,
-                    Key={
-                        "pk": {"S": keys.partition(user_id)},
-                        "sk": {"S": keys.usage(window)},
-                    },
+                    Key=key_of(user_id, keys.usage(window)),
                     UpdateExpression=change,
                     ConditionExpression=condition.text,
                     ExpressionAttributeNames=names_in(change, condition.text),
