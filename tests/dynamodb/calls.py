@@ -51,26 +51,17 @@ def failing(
     """
     failed = 0
 
-    def fail(request: Any, **_: Any) -> None:
+    def fails(request: Any) -> bool:
         nonlocal failed
-        if _operation(request) == operation and failed < attempts:
-            failed += 1
-            if failed == 1:
-                meanwhile()
-            raise error
+        if _operation(request) != operation or failed == attempts:
+            return False
+        failed += 1
+        if failed == 1:
+            meanwhile()
+        return True
 
-    def retry_at_once(attempts: int, caught_exception: Exception | None, **_: Any) -> float | None:
-        return 0 if caught_exception is error and attempts < ATTEMPTS else None
-
-    events: Any = client.meta.events
-    event = _EVERY_ANSWER if after else _EVERY_REQUEST
-    (events.register_last if after else events.register_first)(event, fail)
-    events.register_first(_EVERY_RETRY, retry_at_once)
-    try:
+    with _failing_where(client, fails, error, after=after):
         yield
-    finally:
-        events.unregister(event, fail)
-        events.unregister(_EVERY_RETRY, retry_at_once)
 
 
 @contextmanager
@@ -80,10 +71,21 @@ def failing_at(
     """Fail the request of a number, from 1, and so many attempts at it in all."""
     sent = 0
 
-    def fail(**_: Any) -> None:
+    def fails(_request: Any) -> bool:
         nonlocal sent
         sent += 1
-        if number <= sent < number + attempts:
+        return number <= sent < number + attempts
+
+    with _failing_where(client, fails, error, after=after):
+        yield
+
+
+@contextmanager
+def _failing_where(
+    client: DynamoDBClient, fails: Callable[[Any], bool], error: Exception, *, after: bool
+) -> Iterator[None]:
+    def fail(request: Any, **_: Any) -> None:
+        if fails(request):
             raise error
 
     def retry_at_once(attempts: int, caught_exception: Exception | None, **_: Any) -> float | None:
