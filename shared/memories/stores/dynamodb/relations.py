@@ -7,28 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memories.errors import StoreUnavailable
 from memories.principal import Principal
-from memories.stores.dynamodb import keys, stamps
+from memories.stores.dynamodb import keys
 from memories.stores.dynamodb.batches import Batches
-from memories.stores.dynamodb.expressions import (
-    IS_ABSENT,
-    IS_THERE,
-    NOT_DELETED,
-    Condition,
-    all_of,
-    changeable_by,
-    in_status,
-    listed,
-    readable_by,
-    recorded_at,
-    related_from,
-    related_to,
-)
+from memories.stores.dynamodb.edges import RELATION, TO, Edges, check_ends
+from memories.stores.dynamodb.expressions import Condition, listed, related_from, related_to
 from memories.stores.dynamodb.failures import (
-    CONDITION_FAILED,
     CONFLICT_TRIES,
     Pause,
     TransactionCanceled,
@@ -39,9 +26,7 @@ from memories.stores.dynamodb.items import (
     Item,
     attributes,
     is_readable,
-    key,
     key_of,
-    record_of,
     relation_of,
 )
 from memories.stores.dynamodb.queries import Queries
@@ -57,9 +42,6 @@ from memories.stores.port_relations import (
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-
-# The parts of a transaction, in this order.
-_FROM, _TO, _RELATION = range(3)
 
 _PREFIXES = {"out": keys.RELATION_PREFIX, "in": keys.MIRROR_PREFIX}
 _SHOWN = listed(RelationRecord._fields)
@@ -82,11 +64,11 @@ class DynamoDBRelations:
     ) -> None:
         self._client = client
         self._table = table
-        self._wall = wall
         self._workers = workers
         self._queries = queries
         self._batches = batches
         self._transactions = Transactions(client, table, pause)
+        self._edges = Edges(self._transactions, wall)
 
     def put(
         self, principal: Principal, relation: RelationRecord, invalidated_at: str | None = None
@@ -94,29 +76,28 @@ class DynamoDBRelations:
         ends = (relation.from_id, relation.to_id)
         stored: RelationRecord | None = None
         is_active = True
+        from_end, to_end = self._edges.checks(principal, *ends)
         # Each try knows what the one before it met.
         for _ in range(CONFLICT_TRIES):
             token = new_token(WRITE)
             new = relation if stored is None else stored._replace(strength=relation.strength)
-            parts = [
-                self._check_from(principal, relation.from_id),
-                self._check_to(principal, relation.to_id)
-                if invalidated_at is None
-                else self._invalidate(principal, relation.to_id, invalidated_at, token, is_active),
-                *self._put(principal.user_id, new, stored, token | _made(relation)),
-            ]
+            if invalidated_at is not None:
+                to_end = self._edges.invalidate(
+                    principal, relation.to_id, invalidated_at, token, is_active
+                )
+            put = self._edges.put(principal.user_id, new, stored, token | _made(relation))
             try:
-                self._transactions.write(parts, token)
+                self._transactions.write([from_end, to_end, *put], token)
             except TransactionCanceled as canceled:
-                to_end = canceled.items[_TO]
-                changed = to_end.get("status") == {"S": "invalid" if is_active else "active"}
+                status = canceled.items[TO].get("status")
+                changed = status == {"S": "invalid" if is_active else "active"}
                 if invalidated_at is not None and changed:
                     is_active = not is_active
-                    _check(canceled, ends[:_TO])
+                    check_ends(canceled, ends[:TO])
                     # It may be refused for its grants as well.
                     continue
-                _check(canceled, ends)
-                met = canceled.items[_RELATION]
+                check_ends(canceled, ends)
+                met = canceled.items[RELATION]
                 stored = relation_of(met) if met else None
             else:
                 return new, stored is None
@@ -125,21 +106,18 @@ class DynamoDBRelations:
     def remove(
         self, principal: Principal, from_id: int, relation_type: str, to_id: int
     ) -> RelationRecord | None:
-        user_id, edge = principal.user_id, (from_id, relation_type, to_id)
-        at = key_of(user_id, keys.relation(*edge))
+        at = key_of(principal.user_id, keys.relation(from_id, relation_type, to_id))
         with failures_sorted():
             found = self._client.get_item(TableName=self._table, Key=at, ConsistentRead=True)
         stored = relation_of(found["Item"]) if "Item" in found else None
         parts = [
-            self._check_from(principal, from_id),
-            self._check_to(principal, to_id),
-            self._transactions.delete(at, IS_THERE),
-            self._transactions.delete(key_of(user_id, keys.mirror(*edge))),
+            *self._edges.checks(principal, from_id, to_id),
+            *self._edges.delete(principal.user_id, from_id, relation_type, to_id),
         ]
         try:
             self._transactions.write(parts, new_token(WRITE))
         except TransactionCanceled as canceled:
-            _check(canceled, (from_id, to_id))
+            check_ends(canceled, (from_id, to_id))
             # An earlier attempt removed it, its answer lost; or it was not there.
             return stored if canceled.retried else None
         return stored
@@ -191,73 +169,20 @@ class DynamoDBRelations:
     def _add(self, principal: Principal, relation: RelationRecord) -> bool | EndRefused:
         token = new_token(WRITE)
         parts = [
-            self._check_from(principal, relation.from_id),
-            self._check_to(principal, relation.to_id),
-            *self._put(principal.user_id, relation, None, token),
+            *self._edges.checks(principal, relation.from_id, relation.to_id),
+            *self._edges.put(principal.user_id, relation, None, token),
         ]
         try:
             self._transactions.write(parts, token)
         except TransactionCanceled as canceled:
             try:
-                _check(canceled, (relation.from_id, relation.to_id))
+                check_ends(canceled, (relation.from_id, relation.to_id))
             except EndRefused as refused:
                 return refused
-            if not canceled.items[_RELATION]:
+            if not canceled.items[RELATION]:
                 raise StoreUnavailable from canceled
             return False
         return True
-
-    def _check_from(self, principal: Principal, memory_id: int) -> Any:
-        condition = all_of(NOT_DELETED, changeable_by(principal.agent_id))
-        return self._transactions.check(key(principal.user_id, memory_id), condition)
-
-    def _check_to(self, principal: Principal, memory_id: int) -> Any:
-        condition = all_of(NOT_DELETED, readable_by(principal.agent_id))
-        return self._transactions.check(key(principal.user_id, memory_id), condition)
-
-    def _invalidate(
-        self, principal: Principal, memory_id: int, at: str, token: Item, is_active: bool
-    ) -> Any:
-        """Return the part that makes the memory invalid, or finds that it is."""
-        end = key(principal.user_id, memory_id)
-        may_change = changeable_by(principal.agent_id)
-        if not is_active:
-            return self._transactions.check(end, all_of(in_status("invalid"), may_change))
-        values = attributes(
-            {
-                "updated_at": at,
-                "updated_sort": keys.moment(at, memory_id),
-                "updated_by": principal.agent_id,
-                "version": 1,
-            }
-        )
-        change = (
-            "SET #status = :invalid, #updated_at = :updated_at, #updated_sort = :updated_sort, "
-            "#updated_by = :updated_by, #changed_sort = :changed_sort, "
-            "#write_token = :write_token ADD #version :version"
-        )
-        written = values | token | stamps.changed(memory_id, self._wall())
-        bound = {f":{name}": value for name, value in written.items()}
-        return self._transactions.update(
-            end,
-            change,
-            bound | {":invalid": {"S": "invalid"}},
-            all_of(in_status("active"), may_change),
-        )
-
-    def _put(
-        self, user_id: str, new: RelationRecord, stored: RelationRecord | None, beside: Item
-    ) -> list[Any]:
-        """Return the parts that put the relation, with further attributes, and its mirror."""
-        edge = (new.from_id, new.relation_type, new.to_id)
-        item = attributes(new._asdict())
-        condition = IS_ABSENT if stored is None else recorded_at(stored.created_at)
-        return [
-            self._transactions.put(
-                key_of(user_id, keys.relation(*edge)) | item | beside, condition
-            ),
-            self._transactions.put(key_of(user_id, keys.mirror(*edge)) | item),
-        ]
 
     def _found(
         self,
@@ -322,10 +247,3 @@ def _apart(relations: Sequence[RelationRecord]) -> list[list[int]]:
             groups.append([])
         groups[group].append(number)
     return groups
-
-
-def _check(canceled: TransactionCanceled, ends: Sequence[int]) -> None:
-    """Raise EndRefused for the first end whose condition did not hold."""
-    for memory_id, code, item in zip(ends, canceled.codes, canceled.items, strict=False):
-        if code == CONDITION_FAILED:
-            raise EndRefused(memory_id, record_of(item) if item else None)
