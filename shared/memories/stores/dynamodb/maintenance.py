@@ -23,14 +23,13 @@ from memories.stores.dynamodb.expressions import (
     last_accessed_until,
     listed,
     memories_of,
-    names_in,
-    set_all,
 )
 from memories.stores.dynamodb.failures import ConditionNotMet, Pause, failures_sorted
 from memories.stores.dynamodb.items import Item, attributes, key, key_in
 from memories.stores.dynamodb.queries import Queries
 from memories.stores.dynamodb.removal import Removal
 from memories.stores.dynamodb.stamps import Wall
+from memories.stores.dynamodb.updates import Updates
 from memories.stores.port_maintenance import Candidate
 
 if TYPE_CHECKING:
@@ -52,6 +51,7 @@ class DynamoDBMaintenance:
         *,
         queries: Queries,
         batches: Batches,
+        updates: Updates,
         counters: Counters,
         wall: Wall,
     ) -> None:
@@ -59,6 +59,7 @@ class DynamoDBMaintenance:
         self._table = table
         self._queries = queries
         self._batches = batches
+        self._updates = updates
         self._counters = counters
         self._wall = wall
         self._removal = Removal(client, table, pause, queries)
@@ -134,20 +135,8 @@ class DynamoDBMaintenance:
     def _changed(self, memory: Candidate, changes: Mapping[str, Any]) -> bool:
         values = attributes(changes)
         values |= stamps.changed_by(values, memory.id, self._wall())
-        condition = as_found(memory)
-        change = set_all(values)
-        bound = {f":{name}": value for name, value in values.items()}
         try:
-            with failures_sorted():
-                self._client.update_item(
-                    TableName=self._table,
-                    Key=key(memory.user_id, memory.id),
-                    UpdateExpression=change,
-                    ConditionExpression=condition.text,
-                    ExpressionAttributeNames=names_in(change, condition.text),
-                    ExpressionAttributeValues=condition.values | bound,
-                    ReturnValuesOnConditionCheckFailure="ALL_OLD",
-                )
+            self._updates.once(key(memory.user_id, memory.id), values, as_found(memory))
         except ConditionNotMet as refused:
             # An earlier attempt may have done it, its answer lost: then the item has its time.
             return refused.retried and all(

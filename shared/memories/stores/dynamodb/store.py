@@ -23,19 +23,10 @@ from memories.stores.dynamodb.expressions import (
     at_version,
     changeable_by,
     made_by,
-    names_in,
     not_counted,
     readable_by,
-    set_all,
 )
-from memories.stores.dynamodb.failures import (
-    CONFLICT_TRIES,
-    ConditionNotMet,
-    Pause,
-    failures_sorted,
-    is_conflict,
-    pause,
-)
+from memories.stores.dynamodb.failures import ConditionNotMet, Pause, failures_sorted, pause
 from memories.stores.dynamodb.items import Item, attributes, key, key_in, record_of
 from memories.stores.dynamodb.log import DynamoDBLog
 from memories.stores.dynamodb.maintenance import DynamoDBMaintenance
@@ -49,8 +40,9 @@ from memories.stores.dynamodb.relations import DynamoDBRelations
 from memories.stores.dynamodb.snapshots import Snapshots
 from memories.stores.dynamodb.stamps import Wall
 from memories.stores.dynamodb.tags import DynamoDBTags
-from memories.stores.dynamodb.tokens import READ, WRITE, is_own, new_token
+from memories.stores.dynamodb.tokens import READ, WRITE, new_token
 from memories.stores.dynamodb.transfer import DynamoDBTransfer
+from memories.stores.dynamodb.updates import Updates
 from memories.stores.dynamodb.usage import DynamoDBUsage
 from memories.stores.dynamodb.workers import Workers
 from memories.stores.port import ConditionFailed, Fit, NewRecord, Record, Selection
@@ -85,10 +77,11 @@ class DynamoDBStore:
         """
         self._client = client
         self._table = table
-        self._pause = pause
         self._wall = wall
         self._workers = Workers(WORKERS, thread_name_prefix="dynamodb")
+        queries = Queries(client, table)
         batches = Batches(client, table, pause, self._workers)
+        self._updates = Updates(client, table, pause)
         marks = Marks(client, table, pause, self._workers)
         idempotency_table = idempotency_table or keys.idempotency_table_of(table)
         counters = Counters(client, table, wall)
@@ -96,11 +89,17 @@ class DynamoDBStore:
             client, table, idempotency_table, counters, pause=pause, wall=wall
         )
         self.usage = DynamoDBUsage(client, idempotency_table)
-        queries = Queries(client, table)
         self.log = DynamoDBLog(queries)
         self.tags = DynamoDBTags(queries)
         self.maintenance = DynamoDBMaintenance(
-            client, table, pause, queries=queries, batches=batches, counters=counters, wall=wall
+            client,
+            table,
+            pause,
+            queries=queries,
+            batches=batches,
+            updates=self._updates,
+            counters=counters,
+            wall=wall,
         )
         newest = Newest(queries)
         snapshots = Snapshots(client, table, batches)
@@ -108,13 +107,7 @@ class DynamoDBStore:
         matching = Matching(queries, newest, counting, self._workers, first_look)
         self._pages = Pages(matching, Ordering(queries, batches), batches, marks, wall)
         self.transfer = DynamoDBTransfer(
-            client,
-            table,
-            counters,
-            queries=queries,
-            batches=batches,
-            workers=self._workers,
-            wall=wall,
+            client, table, counters, self._workers, queries=queries, batches=batches, wall=wall
         )
         self.relations = DynamoDBRelations(
             client, table, pause, self._workers, queries=queries, batches=batches, wall=wall
@@ -242,42 +235,11 @@ class DynamoDBStore:
         condition: Condition,
         accesses: int = 0,
     ) -> Record:
-        """Set the attributes of a memory, count accesses, and return it whole.
-
-        Raises ConditionNotMet.
-        """
+        """Set the attributes of a memory, count accesses, and return it. Raises ConditionNotMet."""
         values = values | stamps.changed_by(values, memory_id, self._wall())
-        change = set_all(values)
-        bound = condition.values | {f":{name}": value for name, value in values.items()}
-        if accesses:
-            change = f"{change} ADD #access_count :accesses"
-            bound[":accesses"] = {"N": str(accesses)}
-        for tries in range(1, CONFLICT_TRIES + 1):
-            try:
-                with failures_sorted():
-                    answer = self._client.update_item(
-                        TableName=self._table,
-                        Key=key(principal.user_id, memory_id),
-                        UpdateExpression=change,
-                        ConditionExpression=condition.text,
-                        ExpressionAttributeNames=names_in(change, condition.text),
-                        ExpressionAttributeValues=bound,
-                        ReturnValues="ALL_NEW",
-                        ReturnValuesOnConditionCheckFailure="ALL_OLD",
-                    )
-            except ConditionNotMet as refused:
-                if is_own(refused.item, values):
-                    return record_of(refused.item)
-                refused.retried |= tries > 1
-                raise
-            except StoreUnavailable as failed:
-                # A relation to it is being written, which takes a moment and changes nothing of it.
-                if not is_conflict(failed):
-                    raise
-                self._pause(tries)
-            else:
-                return record_of(answer["Attributes"])
-        raise StoreUnavailable
+        return record_of(
+            self._updates.change(key(principal.user_id, memory_id), values, condition, accesses)
+        )
 
 
 def _current(refused: ConditionNotMet) -> Record | None:

@@ -51,10 +51,10 @@ class DynamoDBTransfer:
         client: DynamoDBClient,
         table: str,
         counters: Counters,
+        workers: Executor,
         *,
         queries: Queries,
         batches: Batches,
-        workers: Executor,
         wall: Wall,
     ) -> None:
         self._client = client
