@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from memories.stores.port_maintenance import Candidate
+from memories.stores.sqlite.pages import NOT_DELETED
 from memories.stores.sqlite.session import Session
 
 _COLUMNS = ", ".join(Candidate._fields)
 # That a memory is as it was found.
 _UNCHANGED = " AND ".join(f"{name} IS :{name}" for name in Candidate._fields)
-_NOT_DELETED = "status <> 'deleted'"
 _USERS = 100
 
 
@@ -44,19 +44,19 @@ class SqliteMaintenance:
 
     def unused(self, user_id: str, since: str) -> list[Candidate]:
         used_at = "max(updated_at, coalesce(last_accessed_at, ''))"
-        return self._found(f"{_NOT_DELETED} AND {used_at} <= :since", user_id, since=since)
+        return self._found(f"{NOT_DELETED} AND {used_at} <= :since", user_id, since=since)
 
     def may_exceed(self, user_id: str, most: int) -> bool:
         with self._session.transaction(writes=False):
             (count,) = self._session.one(
                 "SELECT coalesce(sum(memories), 0) FROM memory_counts "
-                f"WHERE user_id = :user_id AND tag = '' AND {_NOT_DELETED}",
+                f"WHERE user_id = :user_id AND tag = '' AND {NOT_DELETED}",
                 {"user_id": user_id},
             )
         return bool(count > most)
 
     def kept(self, user_id: str) -> list[Candidate]:
-        return self._found(_NOT_DELETED, user_id)
+        return self._found(NOT_DELETED, user_id)
 
     def date_deletion(self, memory: Candidate, at: str) -> None:
         self._changed(memory, "UPDATE memories SET deleted_at = :at", {"at": at})

@@ -36,6 +36,9 @@ _ORDER = {
     "last_accessed_at": "last_accessed_at DESC, id DESC",
 }
 
+# To everyone but a listing of the deleted, a deleted memory is not there.
+NOT_DELETED = "status <> 'deleted'"
+
 # What the agent may read: what all may, what it made, and what is shared with it.
 _SHARED = """
     EXISTS (
@@ -195,7 +198,7 @@ def _row_filter(selection: Selection) -> str:
 
 
 def _facets(selection: Selection) -> str:
-    status = "status <> 'deleted'" if selection.status is None else "status = :status"
+    status = NOT_DELETED if selection.status is None else "status = :status"
     kind = "" if selection.memory_type is None else " AND memory_type = :memory_type"
     return status + kind
 

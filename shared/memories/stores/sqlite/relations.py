@@ -11,12 +11,11 @@ from memories.stores.port_relations import (
     RelationSelection,
 )
 from memories.stores.sqlite.log import SqliteLog
-from memories.stores.sqlite.pages import CHANGEABLE, READABLE
+from memories.stores.sqlite.pages import CHANGEABLE, NOT_DELETED, READABLE
 from memories.stores.sqlite.rows import find
 from memories.stores.sqlite.schema import ID_BITS
 from memories.stores.sqlite.session import Session
 
-_NOT_DELETED = "status <> 'deleted'"
 _COLUMNS = "from_row, relation_type, to_row, strength, created_at, agent_id"
 _KEY = "from_row = :from_row AND relation_type = :relation_type AND to_row = :to_row"
 
@@ -71,7 +70,7 @@ class SqliteRelations:
         self, principal: Principal, selection: RelationSelection
     ) -> tuple[list[RelationRecord], int] | None:
         with self._session.transaction(writes=False):
-            near = self._row(principal, selection.memory_id, f"{_NOT_DELETED} AND {READABLE}")
+            near = self._row(principal, selection.memory_id, f"{NOT_DELETED} AND {READABLE}")
             if near is None:
                 return None
             visible = _visible(selection.direction, selection.relation_type)
@@ -109,7 +108,7 @@ class SqliteRelations:
                 f"SELECT {columns} FROM memory_relations AS edge "
                 "JOIN memories ON memories.row_id = edge.to_row "
                 f"WHERE from_row BETWEEN ({number} << {ID_BITS}) + :first_id "
-                f"AND ({number} << {ID_BITS}) + :last_id AND {_NOT_DELETED} AND {READABLE} "
+                f"AND ({number} << {ID_BITS}) + :last_id AND {NOT_DELETED} AND {READABLE} "
                 "ORDER BY edge.from_row, edge.relation_type, edge.to_row",
                 {
                     "user_id": principal.user_id,
@@ -143,7 +142,7 @@ class SqliteRelations:
             ("from_row", from_id, CHANGEABLE),
             ("to_row", to_id, to_rule),
         ):
-            rows[name] = self._row(principal, memory_id, f"{_NOT_DELETED} AND {rule}")
+            rows[name] = self._row(principal, memory_id, f"{NOT_DELETED} AND {rule}")
             if rows[name] is None:
                 current = find(self._session.connection, principal.user_id, memory_id)
                 raise EndRefused(memory_id, current)
@@ -183,7 +182,7 @@ def _visible(direction: str, relation_type: str | None) -> str:
     columns = ", ".join(f"edge.{name}" for name in _COLUMNS.split(", "))
     return (
         f"SELECT {columns} FROM ({each}) AS edge JOIN memories ON memories.row_id = edge.far "
-        f"WHERE {_NOT_DELETED} AND {READABLE} ORDER BY edge.way, edge.relation_type, edge.far"
+        f"WHERE {NOT_DELETED} AND {READABLE} ORDER BY edge.way, edge.relation_type, edge.far"
     )
 
 

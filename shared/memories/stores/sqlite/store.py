@@ -22,7 +22,7 @@ from memories.stores.sqlite.accounts import SqliteAccounts
 from memories.stores.sqlite.erasure import SqliteErasure
 from memories.stores.sqlite.log import SqliteLog
 from memories.stores.sqlite.maintenance import SqliteMaintenance
-from memories.stores.sqlite.pages import CHANGEABLE, READABLE, page_of, total_of
+from memories.stores.sqlite.pages import CHANGEABLE, NOT_DELETED, READABLE, page_of, total_of
 from memories.stores.sqlite.relations import SqliteRelations
 from memories.stores.sqlite.rows import (
     COLUMNS,
@@ -43,7 +43,6 @@ from memories.stores.sqlite.transfer import SqliteTransfer
 BUSY_TIMEOUT = 5.0
 
 _EXISTS = "user_id = :user_id AND id = :id"
-_NOT_DELETED = "status <> 'deleted'"
 
 
 class SqliteStore:
@@ -120,7 +119,7 @@ class SqliteStore:
                 principal,
                 memory_id,
                 f"{_assignments(changes)}version = version + 1, updated_at = :at",
-                f"{_NOT_DELETED} AND {CHANGEABLE} AND version = :expected",
+                f"{NOT_DELETED} AND {CHANGEABLE} AND version = :expected",
                 {"expected": version, "at": at, **kept(changes)},
             )
             if record is None:
@@ -136,7 +135,7 @@ class SqliteStore:
                 principal,
                 memory_id,
                 "status = 'deleted', deleted_at = :at",
-                f"{_NOT_DELETED} AND {CHANGEABLE} AND (:expected IS NULL OR version = :expected)",
+                f"{NOT_DELETED} AND {CHANGEABLE} AND (:expected IS NULL OR version = :expected)",
                 {"expected": version, "at": at},
             )
             if record is None:
@@ -149,7 +148,7 @@ class SqliteStore:
                 principal,
                 memory_id,
                 f"{_assignments(grants)}agent_id = agent_id",
-                f"{_NOT_DELETED} AND agent_id = :agent_id",
+                f"{NOT_DELETED} AND agent_id = :agent_id",
                 kept(grants),
             )
             if record is None:
@@ -200,7 +199,7 @@ class SqliteStore:
             principal,
             memory_id,
             "last_accessed_at = :at, access_count = access_count + 1",
-            f"{_NOT_DELETED} AND {READABLE}",
+            f"{NOT_DELETED} AND {READABLE}",
             {"at": accessed_at},
         )
         if record is not None:

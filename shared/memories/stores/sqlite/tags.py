@@ -2,19 +2,20 @@
 
 from memories.principal import Principal
 from memories.stores.port_tags import TagUse
+from memories.stores.sqlite.pages import NOT_DELETED
 from memories.stores.sqlite.session import Session
 
 # The counts are of what all may read, and of what the agent made; what only being shared lets it
 # read is counted one by one.
-_IN_USE = """
+_IN_USE = f"""
     SELECT tag, sum(memories) AS memories FROM (
         SELECT tag, memories FROM memory_counts
-        WHERE user_id = :user_id AND tag <> '' AND status <> 'deleted'
+        WHERE user_id = :user_id AND tag <> '' AND {NOT_DELETED}
         AND reader IN ('', :agent_id)
         UNION ALL
         SELECT tag, 1 FROM memory_grants AS granted JOIN memory_tags USING (row_id)
         WHERE granted.user_id = :user_id AND granted.agent_id = :agent_id
-        AND status <> 'deleted' AND reader NOT IN ('', :agent_id)
+        AND {NOT_DELETED} AND reader NOT IN ('', :agent_id)
     ) GROUP BY tag
 """
 
