@@ -60,9 +60,8 @@ def insert(connection: sqlite3.Connection, user_id: str, row_id: int, record: Re
     _insert_grants(connection, user_id, row_id, record)
 
 
-def reindex(connection: sqlite3.Connection, user_id: str, record: Record) -> None:
+def reindex(connection: sqlite3.Connection, user_id: str, row_id: int, record: Record) -> None:
     """Make a record be found by its present content and tags."""
-    row_id = row_id_of(connection, user_id, record.id)
     connection.execute(
         "UPDATE memories SET search_text = ? WHERE row_id = ?",
         (search_text(record.content, record.tags), row_id),
@@ -71,20 +70,10 @@ def reindex(connection: sqlite3.Connection, user_id: str, record: Record) -> Non
     _insert_tags(connection, user_id, row_id, record)
 
 
-def regrant(connection: sqlite3.Connection, user_id: str, record: Record) -> None:
+def regrant(connection: sqlite3.Connection, user_id: str, row_id: int, record: Record) -> None:
     """Make a record be found by the agents that it is shared with now."""
-    row_id = row_id_of(connection, user_id, record.id)
     connection.execute("DELETE FROM memory_grants WHERE row_id = ?", (row_id,))
     _insert_grants(connection, user_id, row_id, record)
-
-
-def row_id_of(connection: sqlite3.Connection, user_id: str, memory_id: int) -> int:
-    """Return the row id of a memory that there is."""
-    (row_id,) = connection.execute(
-        "SELECT row_id FROM memories WHERE user_id = ? AND id = ?", (user_id, memory_id)
-    ).fetchone()
-    assert isinstance(row_id, int)
-    return row_id
 
 
 def _insert_tags(connection: sqlite3.Connection, user_id: str, row_id: int, record: Record) -> None:

@@ -15,7 +15,7 @@ from memories.stores.port import (
     first_version,
 )
 from memories.stores.port_idempotency import KeyedRequest
-from memories.stores.port_log import LOG_DAYS, AccessType
+from memories.stores.port_log import LOG_DAYS
 from memories.stores.process_usage import ProcessUsage
 from memories.stores.sqlite import idempotency
 from memories.stores.sqlite.accounts import SqliteAccounts
@@ -24,16 +24,7 @@ from memories.stores.sqlite.log import SqliteLog
 from memories.stores.sqlite.maintenance import SqliteMaintenance
 from memories.stores.sqlite.pages import CHANGEABLE, NOT_DELETED, READABLE, page_of, total_of
 from memories.stores.sqlite.relations import SqliteRelations
-from memories.stores.sqlite.rows import (
-    COLUMNS,
-    find,
-    insert,
-    kept,
-    record_of,
-    regrant,
-    reindex,
-    row_id_of,
-)
+from memories.stores.sqlite.rows import COLUMNS, find, insert, kept, record_of, regrant, reindex
 from memories.stores.sqlite.schema import ID_BITS
 from memories.stores.sqlite.session import Session
 from memories.stores.sqlite.tags import SqliteTags
@@ -115,46 +106,40 @@ class SqliteStore:
         at: str,
     ) -> Record:
         with self._session.transaction(durable=True):
-            record = self._set(
+            row_id, record = self._change(
                 principal,
                 memory_id,
                 f"{_assignments(changes)}version = version + 1, updated_at = :at",
                 f"{NOT_DELETED} AND {CHANGEABLE} AND version = :expected",
                 {"expected": version, "at": at, **kept(changes)},
             )
-            if record is None:
-                raise ConditionFailed(self._find(principal, memory_id))
             if "content" in changes or "tags" in changes:
-                reindex(self._session.connection, principal.user_id, record)
-            self._log(principal, memory_id, "update", at)
+                reindex(self._session.connection, principal.user_id, row_id, record)
+            self.log.add([row_id], "update", principal.agent_id, at)
             return record
 
     def retire(self, principal: Principal, memory_id: int, version: int | None, at: str) -> Record:
         with self._session.transaction(durable=True):
-            record = self._set(
+            _, record = self._change(
                 principal,
                 memory_id,
                 "status = 'deleted', deleted_at = :at",
                 f"{NOT_DELETED} AND {CHANGEABLE} AND (:expected IS NULL OR version = :expected)",
                 {"expected": version, "at": at},
             )
-            if record is None:
-                raise ConditionFailed(self._find(principal, memory_id))
             return record
 
     def grant(self, principal: Principal, memory_id: int, grants: Mapping[str, Any]) -> Record:
         with self._session.transaction(durable=True):
-            record = self._set(
+            row_id, record = self._change(
                 principal,
                 memory_id,
                 f"{_assignments(grants)}agent_id = agent_id",
                 f"{NOT_DELETED} AND agent_id = :agent_id",
                 kept(grants),
             )
-            if record is None:
-                raise ConditionFailed(self._find(principal, memory_id))
             if "shared_with_agents" in grants:
-                regrant(self._session.connection, principal.user_id, record)
+                regrant(self._session.connection, principal.user_id, row_id, record)
             return record
 
     def page(
@@ -195,23 +180,35 @@ class SqliteStore:
         self._session.close()
 
     def _access(self, principal: Principal, memory_id: int, accessed_at: str) -> Record | None:
-        record = self._set(
+        accessed = self._set(
             principal,
             memory_id,
             "last_accessed_at = :at, access_count = access_count + 1",
             f"{NOT_DELETED} AND {READABLE}",
             {"at": accessed_at},
         )
-        if record is not None:
-            self._log(principal, memory_id, "read", accessed_at)
+        if accessed is None:
+            return None
+        row_id, record = accessed
+        self.log.add([row_id], "read", principal.agent_id, accessed_at)
         return record
-
-    def _log(self, principal: Principal, memory_id: int, kind: AccessType, at: str) -> None:
-        row_id = row_id_of(self._session.connection, principal.user_id, memory_id)
-        self.log.add([row_id], kind, principal.agent_id, at)
 
     def _find(self, principal: Principal, memory_id: int) -> Record | None:
         return find(self._session.connection, principal.user_id, memory_id)
+
+    def _change(
+        self,
+        principal: Principal,
+        memory_id: int,
+        assignments: str,
+        condition: str,
+        values: Mapping[str, Any],
+    ) -> tuple[int, Record]:
+        """Change a memory, and return its row id and its new record. Raises ConditionFailed."""
+        changed = self._set(principal, memory_id, assignments, condition, values)
+        if changed is None:
+            raise ConditionFailed(self._find(principal, memory_id))
+        return changed
 
     def _set(
         self,
@@ -220,11 +217,11 @@ class SqliteStore:
         assignments: str,
         condition: str,
         values: Mapping[str, Any],
-    ) -> Record | None:
-        """Change a memory, and return it as it then is, or None where the condition fails."""
+    ) -> tuple[int, Record] | None:
+        """Change a memory as _change does, or return None where the condition fails."""
         row = self._session.one(
             f"UPDATE memories SET {assignments} WHERE {_EXISTS} AND {condition} "
-            f"RETURNING {COLUMNS}",
+            f"RETURNING row_id, {COLUMNS}",
             {
                 "user_id": principal.user_id,
                 "agent_id": principal.agent_id,
@@ -232,7 +229,7 @@ class SqliteStore:
                 **values,
             },
         )
-        return record_of(row) if row else None
+        return (row[0], record_of(row[1:])) if row else None
 
     def _reserve(self, user_id: str, count: int, at: str) -> tuple[int, int]:
         """Return the first row id and the first id of ``count`` new ones."""
