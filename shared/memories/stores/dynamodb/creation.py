@@ -85,6 +85,7 @@ class Creation:
     ) -> None:
         """Put the items, after ``kept``, which keeps the request that they are for."""
         puts: list[Any] = [*filter(None, [kept]), *map(self._new, items)]
+        # Not by Transactions.write: another request with the same key is told of, not waited for.
         for tries in range(1, MAX_TRIES + 1):
             try:
                 with failures_sorted():
