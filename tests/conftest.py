@@ -15,6 +15,7 @@ from mypy_boto3_dynamodb import DynamoDBClient
 from clock import BackwardClock, Clock
 from doors import Door, HttpDoor
 from dynamodb.moto_table import new_table
+from dynamodb.quick_moto import quick_moto
 from http_api.app import Handler, build_handler
 from http_client import (
     EventClient,
@@ -44,7 +45,7 @@ def clock(pytestconfig: pytest.Config) -> Clock:
 @pytest.fixture(scope="session")
 def dynamodb_client() -> Iterator[DynamoDBClient]:
     """A client whose requests moto answers, in this process."""
-    with pytest.MonkeyPatch.context() as environment, mock_aws():
+    with pytest.MonkeyPatch.context() as environment, mock_aws(), quick_moto():
         environment.setenv("AWS_DEFAULT_REGION", "eu-central-1")
         client = build_client(Settings())
         yield client

@@ -1,5 +1,6 @@
 """The template as the tests read it: plain YAML, intrinsic functions as CloudFormation's JSON."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ def _intrinsic(loader: _Loader, name: str, node: yaml.Node) -> dict[str, Any]:
 _Loader.add_multi_constructor("!", _intrinsic)
 
 
+# It takes a good part of a second to read.
+@cache
 def template() -> dict[str, Any]:
     """Return the template that is deployed."""
     loaded: dict[str, Any] = _Loader(TEMPLATE.read_text()).get_single_data()

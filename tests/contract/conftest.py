@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from agents import ClientOf
-from dynamodb.moto_table import QuickMoto
 from http_api.app import Handler
 from http_client import EventClient, HttpClient, claims_of
 from memories.principal import SCOPES
@@ -65,7 +64,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     if request.param == "sqlite":
         store = SqliteStore(tmp_path / "memories.db")
     else:
-        client = QuickMoto(request.getfixturevalue("dynamodb_client")).as_client()
+        client = request.getfixturevalue("dynamodb_client")
         store = DynamoDBStore(client, request.getfixturevalue("table"))
     yield store
     store.close()

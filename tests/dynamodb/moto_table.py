@@ -14,11 +14,6 @@ from memories.stores.dynamodb.keys import idempotency_table_of
 
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
 
-_FEW = 10
-
-# More parts than a create has.
-_MANY = 30
-
 _names = (f"memories-{number}" for number in itertools.count())
 
 
@@ -62,47 +57,6 @@ class AtomicCalls(OtherClient):
                 return call(*arguments, **named)
 
         return alone
-
-
-class QuickMoto(OtherClient):
-    """Does one by one what moto copies the whole table for: statements, and parts of a batch."""
-
-    def transact_write_items(self, TransactItems: list[Any], **_: Any) -> None:  # noqa: N803
-        puts = [part.get("Put") for part in TransactItems]
-        # What is put into two tables can be refused by one. Many deletions, on the other hand, are
-        # an erasure's, which nothing else is at here.
-        if len(TransactItems) < _MANY and (
-            None in puts or len({put["TableName"] for put in puts if put}) > 1
-        ):
-            self.client.transact_write_items(TransactItems=TransactItems)
-            return
-        calls: dict[str, Any] = {
-            "Put": self.client.put_item,
-            "Delete": self.client.delete_item,
-            "Update": self.client.update_item,
-        }
-        for part in TransactItems:
-            ((kind, arguments),) = part.items()
-            calls[kind](**arguments)
-
-    def batch_execute_statement(self, Statements: list[Any]) -> Any:  # noqa: N803
-        for statement in Statements:
-            at, sort, count, agent, pk, sk = statement["Parameters"]
-            self.client.update_item(
-                TableName=statement["Statement"].split('"')[1],
-                Key={"pk": pk, "sk": sk},
-                UpdateExpression=(
-                    "SET last_accessed_at = :at, accessed_sort = :sort, access_count = :count, "
-                    "accessed_by = :agent"
-                ),
-                ExpressionAttributeValues={
-                    ":at": at,
-                    ":sort": sort,
-                    ":count": count,
-                    ":agent": agent,
-                },
-            )
-        return {"Responses": [{}] * len(Statements)}
 
 
 class ShortWalks(OtherClient):

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from dynamodb.moto_table import QuickMoto
 from memories.grants import may_change, may_read
 from memories.principal import Principal
 from memories.stores.dynamodb import DynamoDBStore
@@ -195,7 +194,7 @@ def test_a_memory_that_is_not_there_is_neither_read_nor_changed_and_none_is_made
 def test_pages_and_total_are_of_what_may_be_read(
     client: DynamoDBClient, table: str, maker: Principal, sort: str, text: str | None, agent: str
 ) -> None:
-    store = DynamoDBStore(QuickMoto(client).as_client(), table)
+    store = DynamoDBStore(client, table)
     # So many that the newest, which are read apart from the index, are not all.
     records = [
         record for _ in range(3) for record in store.create(maker, [case.draft() for case in CASES])
@@ -221,7 +220,7 @@ def test_a_page_counts_the_access_of_what_it_shows_and_of_nothing_else(
 def test_each_agent_finds_its_own_and_what_is_shared_with_it_whatever_it_is_called(
     client: DynamoDBClient, table: str, principal: Principal
 ) -> None:
-    store = DynamoDBStore(QuickMoto(client).as_client(), table)
+    store = DynamoDBStore(client, table)
     agents = [replace(principal, agent_id=name) for name in ODD_NAMES]
     records = []
     for agent, next_name in zip(agents, ODD_NAMES[1:] + ODD_NAMES[:1], strict=True):

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from mypy_boto3_dynamodb import DynamoDBClient
 
 from clock import Clock
-from dynamodb.moto_table import QuickMoto
 from dynamodb.test_same_answers import AGENTS, drafts, patches
 from memories.errors import DomainError
 from memories.models import MemoryDraft
@@ -88,7 +87,7 @@ def test_a_collection_is_the_same_in_the_other_store_and_back(
             closing(SqliteStore(Path(folder) / "memories.db")) as store,
         ):
             # Not closed: that would close the client.
-            table_store = DynamoDBStore(QuickMoto(client).as_client(), table)
+            table_store = DynamoDBStore(client, table)
             file, other = (MemoryService(each, clock) for each in (store, table_store))
             who = {agent: Principal(user, agent, frozenset(SCOPES)) for agent in AGENTS}
             file.record_batch(who[AGENTS[0]], first)

@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 from mypy_boto3_dynamodb import DynamoDBClient
 
 from clock import Clock, HostClock
-from dynamodb.moto_table import FewNewest, QuickMoto, new_table
+from dynamodb.moto_table import FewNewest, new_table
 from memories.errors import DomainError, VersionMismatch
 from memories.fields import Sort
 from memories.models import (
@@ -143,7 +143,7 @@ class SameAnswers(RuleBasedStateMachine):
             self._opened.enter_context(closing(store))
             for store in (
                 DynamoDBStore(
-                    FewNewest(QuickMoto(client).as_client()).as_client(),
+                    FewNewest(client).as_client(),
                     table,
                     wall=self._host,
                     first_look=first_look,

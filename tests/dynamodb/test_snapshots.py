@@ -11,7 +11,7 @@ from mypy_boto3_dynamodb import DynamoDBClient
 
 from clock import Clock, HostClock
 from dynamodb.calls import LOST, failing
-from dynamodb.moto_table import FewNewest, OtherClient, QuickMoto
+from dynamodb.moto_table import FewNewest, OtherClient
 from memories.bootstrap import ATTEMPTS
 from memories.errors import StoreUnavailable
 from memories.fields import Sort
@@ -57,7 +57,7 @@ def over(table: str, clock: Clock, host: HostClock) -> Iterator[Over]:
 
     def over(client: OtherClient) -> MemoryService:
         store = DynamoDBStore(
-            QuickMoto(client.as_client()).as_client(),
+            client.as_client(),
             table,
             lambda tries: None,
             wall=host,
