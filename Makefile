@@ -13,7 +13,8 @@ CREATE_TABLE =
 MINUTES = 10
 
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+# Python compiles what it imports when it does; most of what is installed it never does.
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile
 
 # The container of the MCP server. Docker counts only if its engine answers. The target `lambda` has
 # the adapter for Lambda, `container` has not. PIP_CONFIG is a file that sets pip up for the build.
@@ -32,9 +33,9 @@ serve: .venv/serve-$(STORE).stamp  ## Run the service on this machine
 
 # Far from UTC, so that no time of a host's is taken for one of the service's.
 test: .venv/dev.stamp  ## Run every test, the deployment to an emulator included
-	TZ=Asia/Tokyo $(BIN)/python -m pytest -m "not e2e and not image and not deep" --numprocesses auto
+	TZ=Asia/Tokyo $(BIN)/python -m pytest -m "not image and not deep" \
+		--numprocesses auto --dist loadgroup
 	$(MAKE) clock
-	$(BIN)/python -m pytest -m e2e
 
 deep: .venv/dev.stamp  ## Run the tests that take DynamoDB's stand-in minutes
 	$(BIN)/python -m pytest -m deep --numprocesses auto
