@@ -45,7 +45,8 @@ def _install_npm(home: Path) -> None:
 def _install_fastmcp(home: Path) -> None:
     _run([sys.executable, "-m", "venv", str(home)], home)
     pip = [str(home / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install"]
-    _run([*pip, "--quiet", "--no-deps", "--requirement", str(CLIENTS / "fastmcp.txt")], home)
+    quickly = ["--quiet", "--no-compile", "--no-deps"]
+    _run([*pip, *quickly, "--requirement", str(CLIENTS / "fastmcp.txt")], home)
 
 
 def _installed(name: str, sources: list[str], install: Callable[[Path], None]) -> Path:

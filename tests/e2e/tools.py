@@ -50,7 +50,7 @@ def installed(template_runtime: str) -> Tools:
     if not stamp.exists() or stamp.read_text() != REQUIREMENTS.read_text():
         shutil.rmtree(home, ignore_errors=True)
         subprocess.run([_interpreter(template_runtime), "-m", "venv", home], check=True)
-        install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        install = ["-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
         subprocess.run([home / "bin/python", *install, "-r", REQUIREMENTS], check=True)
         shutil.copy(REQUIREMENTS, stamp)
     return Tools(home)
