@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -114,9 +115,22 @@ def portal() -> Iterator[BlockingPortal]:
         yield portal
 
 
+@pytest.fixture(scope="session")
+def mcp_door_of(
+    running: tuple[Switchboard, str], portal: BlockingPortal
+) -> Iterator[Callable[[ConnectMode, str], Door]]:
+    """MCP clients as an agent, kept: what each of them does to know the tools takes long."""
+    _, url = running
+    with ExitStack() as stack:
+        yield cache(lambda mode, agent: stack.enter_context(mcp_door(portal, url, mode, agent)))
+
+
 @pytest.fixture(params=["event", "socket", "mcp", "mcp of 2025"])
 def door_of(
-    request: pytest.FixtureRequest, handler: Handler, url: str, portal: BlockingPortal
+    request: pytest.FixtureRequest,
+    handler: Handler,
+    url: str,
+    mcp_door_of: Callable[[ConnectMode, str], Door],
 ) -> Iterator[Callable[[str], Door]]:
     """Each way to the service, as an agent: HTTP by event and by socket, MCP by both its eras."""
     with ExitStack() as stack:
@@ -130,8 +144,9 @@ def door_of(
                     stack.callback(client.client.close)
                     return HttpDoor(client)
                 case _:
-                    mode: ConnectMode = "legacy" if request.param == "mcp of 2025" else "2026-07-28"
-                    return stack.enter_context(mcp_door(portal, url, mode, agent))
+                    return mcp_door_of(
+                        "legacy" if request.param == "mcp of 2025" else "2026-07-28", agent
+                    )
 
         yield door_of
 

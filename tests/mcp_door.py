@@ -17,6 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
 from doors import Memory, Page, Refused
+from http_client import NO_TLS
 
 _KINDS = {
     r"Memory \d+ not found": "not found",
@@ -38,7 +39,8 @@ def mcp_door(portal: BlockingPortal, url: str, mode: ConnectMode, agent: str) ->
     """Connect to the server at ``url`` as an agent."""
     with ExitStack() as stack:
         enter = stack.enter_context
-        http = httpx2.AsyncClient(headers={b"x-agent-id": agent.encode()}, timeout=30)
+        headers = {b"x-agent-id": agent.encode()}
+        http = httpx2.AsyncClient(headers=headers, timeout=30, verify=NO_TLS)
         enter(portal.wrap_async_context_manager(http))
         client = Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode)
         enter(portal.wrap_async_context_manager(client))

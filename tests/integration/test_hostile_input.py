@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from doors import draft
 from http_api.app import Handler
 from http_api.operations import OPERATIONS
-from http_client import JSON, HttpClient, claims_of, event_of
+from http_client import JSON, NO_TLS, HttpClient, claims_of, event_of
 
 DEEP = 100_000
 
@@ -62,6 +62,7 @@ def send_mcp(url: str, body: bytes) -> httpx.Response:
             "mcp-protocol-version": "2025-11-25",
         },
         timeout=30,
+        verify=NO_TLS,
     )
 
 

@@ -8,6 +8,7 @@ import httpx
 
 from doors import draft
 from http_api.operations import OPERATIONS
+from http_client import NO_TLS
 from mcp_server.tools import TOOLS
 from processes import server_on
 
@@ -32,6 +33,7 @@ def test_nothing_that_was_sent_is_in_its_output(tmp_path: Path) -> None:
                     f"{server.url}/mcp",
                     json=message,
                     headers={"x-agent-id": SECRET, "accept": "application/json, text/event-stream"},
+                    verify=NO_TLS,
                 )
                 assert answer.status_code == 200
         httpx.post(f"{server.url}/mcp", content=SECRET.encode())

@@ -13,7 +13,7 @@ from mcp.client import Client
 from mcp.client.client import ConnectMode
 from mcp.client.streamable_http import streamable_http_client
 
-from http_client import serving_app
+from http_client import NO_TLS, serving_app
 from issuer import AUDIENCE, Issuer
 from mcp_door import McpDoor
 from mcp_server.keys import IssuerKeys
@@ -64,6 +64,7 @@ class Remote:
                 **authorization,
                 **{name.replace("_", "-"): value for name, value in headers.items()},
             },
+            verify=NO_TLS,
         )
 
     def call(self, tool: str, token: str, **arguments: Any) -> httpx.Response:
@@ -96,7 +97,7 @@ def door_of(
 ) -> Iterator[McpDoor]:
     """The SDK's client with a token, to a server at ``url``."""
     headers = {"Authorization": f"Bearer {token}"} | headers
-    http_client = httpx2.AsyncClient(headers=headers, timeout=30)
+    http_client = httpx2.AsyncClient(headers=headers, timeout=30, verify=NO_TLS)
     client = Client(streamable_http_client(f"{url}/mcp", http_client=http_client), mode=mode)
     with portal.wrap_async_context_manager(http_client), portal.wrap_async_context_manager(client):
         yield McpDoor(portal, client)

@@ -6,6 +6,7 @@ import anyio
 import httpx2
 from anyio.from_thread import BlockingPortal
 
+from http_client import NO_TLS
 from issuer import Issuer
 from memories.principal import Principal
 from memories.stores.port import Store
@@ -54,7 +55,7 @@ def test_no_answer_of_two_thousand_concurrent_calls_crosses(
     async def caller(user: str, agent: str, numbers: list[int]) -> None:
         headers = {"Authorization": f"Bearer {issuer.token(user, agent)}", **HEADERS}
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=120) as client,
+            httpx2.AsyncClient(headers=headers, timeout=120, verify=NO_TLS) as client,
             anyio.create_task_group() as group,
         ):
             for number in numbers:
