@@ -33,8 +33,7 @@ serve: .venv/serve-$(STORE).stamp  ## Run the service on this machine
 
 # Far from UTC, so that no time of a host's is taken for one of the service's.
 test: .venv/dev.stamp  ## Run every test, the deployment to an emulator included
-	TZ=Asia/Tokyo $(BIN)/python -m pytest -m "not image and not deep" \
-		--numprocesses auto --dist loadgroup
+	TZ=Asia/Tokyo $(BIN)/python -m pytest -m "not image and not deep" --numprocesses auto
 	$(MAKE) clock
 
 deep: .venv/dev.stamp  ## Run the tests that take DynamoDB's stand-in minutes

@@ -12,6 +12,8 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp.client.client import ConnectMode
 from moto import mock_aws
 from mypy_boto3_dynamodb import DynamoDBClient
+from xdist.remote import Producer  # type: ignore[import-untyped]
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from clock import BackwardClock, Clock
 from doors import Door, HttpDoor
@@ -32,6 +34,21 @@ from memories.config import Settings
 from memories.service import MemoryService
 from memories.stores.port import Store
 from memories.stores.sqlite import SqliteStore
+
+# Tests that share what takes long to set up, each group of them in one process: a deployment, the
+# clients of others and their servers.
+_TOGETHER = ("tests/e2e/", "tests/mcp_surface/test_clients.py", "tests/mcp_surface/test_conf")
+
+
+class Together(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
+    """Hands out tests one by one, and groups whole."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return next((group for group in _TOGETHER if nodeid.startswith(group)), nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Together:
+    return Together(config, log)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

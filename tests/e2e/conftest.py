@@ -15,15 +15,6 @@ from issuer import AUDIENCE, Issuer, issuing
 from template import template
 
 
-# First, for it is then that a process looks which group a test is in.
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep all of them in one process, for one deployment, beside which others do other tests."""
-    for item in items:
-        if item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.xdist_group("e2e"))
-
-
 @pytest.fixture(scope="session")
 def tools() -> Tools:
     return installed(template()["Parameters"]["Runtime"]["Default"])

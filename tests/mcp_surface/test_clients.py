@@ -16,9 +16,6 @@ from mcp_server.tools import TOOLS
 from memories.service import MemoryService
 from memories.stores.sqlite import SqliteStore
 
-# In one process, which installs the clients for all of them.
-pytestmark = pytest.mark.xdist_group("foreign clients")
-
 STDIO = [sys.executable, "-m", "local.cli", "mcp", "--data"]
 EARLIER, LATEST = "2025-11-25", "2026-07-28"
 

@@ -10,9 +10,6 @@ import pytest
 from foreign_clients import node, npm_home
 from processes import server_on
 
-# In one process, which installs the clients for all of them.
-pytestmark = pytest.mark.xdist_group("foreign clients")
-
 # What any server can pass. The rest ask for tools, prompts and resources of a test server, or for
 # capabilities that this one does not offer.
 EVERY_REVISION = {"tools-list", "resources-list", "prompts-list"}
