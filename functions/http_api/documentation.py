@@ -14,6 +14,7 @@ from http_api.links import links_from
 from http_api.operations import OPERATIONS, VERSION_TAG, Operation, operation, parameter_type
 from http_api.schemas import Schemas
 from memories import __version__
+from memories.base_model import Model
 from memories.fields import IdempotencyKey
 from memories.models import FullMemory, Memory
 from memories.service import MemoryService
@@ -49,13 +50,13 @@ _PAGE_HEADERS = {
 }
 
 
-class Error(BaseModel):
+class Error(Model):
     """What was wrong."""
 
     detail: str
 
 
-class Fault(BaseModel):
+class Fault(Model):
     """One fault in the input."""
 
     type: str
@@ -63,13 +64,13 @@ class Fault(BaseModel):
     msg: str
 
 
-class InvalidInputError(BaseModel):
+class InvalidInputError(Model):
     """Every fault in the input."""
 
     detail: list[Fault]
 
 
-class VersionMismatchError(BaseModel):
+class VersionMismatchError(Model):
     """What was wrong, and the memory as it is."""
 
     detail: str

@@ -18,6 +18,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from http_api.errors import JSON, LINES, NoSuchRoute, UnsupportedMediaType
 from http_api.segments import AgentSegment
+from memories.base_model import DEFERRED
 from memories.config import Settings
 from memories.errors import InvalidInput, PayloadTooLarge, Problem, Unauthenticated
 from memories.fields import RELATION_TYPE_RULE, IdempotencyKey, MemoryId, RelationType
@@ -30,17 +31,17 @@ Event = Mapping[str, Any]
 # What a path's parameters are, and how a value that is none is told.
 _ID_RULE = "must be a whole number from 1 to 2^63-1"
 _PARAMETERS: dict[str, tuple[TypeAdapter[Any], str]] = {
-    "memory_id": (TypeAdapter(MemoryId), _ID_RULE),
-    "to_id": (TypeAdapter(MemoryId), _ID_RULE),
-    "relation_type": (TypeAdapter(RelationType), RELATION_TYPE_RULE),
+    "memory_id": (TypeAdapter(MemoryId, config=DEFERRED), _ID_RULE),
+    "to_id": (TypeAdapter(MemoryId, config=DEFERRED), _ID_RULE),
+    "relation_type": (TypeAdapter(RelationType, config=DEFERRED), RELATION_TYPE_RULE),
     "agent_id": (
-        TypeAdapter(AgentSegment),
+        TypeAdapter(AgentSegment, config=DEFERRED),
         "must be an agent's id of 1 to 256 characters, with /, ?, % and ~ in it as ~2F, ~3F, ~25 "
         "and ~7E",
     ),
 }
 _EMPTY = b"{}"
-_KEY: TypeAdapter[str] = TypeAdapter(IdempotencyKey)
+_KEY: TypeAdapter[str] = TypeAdapter(IdempotencyKey, config=DEFERRED)
 _ENTITY_TAG = re.compile(r'\*|(?:W/)?"[^"]*"')
 VERSION_TAG = '"[1-9][0-9]{0,18}"'
 """The entity tag of a version, as a pattern."""

@@ -2,8 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from memories.base_model import Model
 from memories.fields import MAX_BATCH, IdempotencyKey, MemoryId, Omittable
 from memories.models import (
     MemoryDraft,
@@ -38,7 +39,7 @@ class RecordMemory(MemoryDraft):
     idempotency_key: Omittable[IdempotencyKey] = None
 
 
-class RecordMemories(BaseModel):
+class RecordMemories(Model):
     model_config = MemoryDraft.model_config
 
     memories: list[MemoryDraft] = Field(
@@ -47,7 +48,7 @@ class RecordMemories(BaseModel):
     idempotency_key: Omittable[IdempotencyKey] = None
 
 
-class InspectMemory(BaseModel):
+class InspectMemory(Model):
     model_config = MemoryDraft.model_config
 
     memory_id: TheId
@@ -63,7 +64,7 @@ class ReviseMemory(MemoryPatch):
     expected_version: ExpectedVersion = None
 
 
-class RetireMemory(BaseModel):
+class RetireMemory(Model):
     model_config = MemoryDraft.model_config
 
     memory_id: TheId

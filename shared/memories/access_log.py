@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from memories.base_model import Model
 from memories.fields import MAX_LIMIT, Limit, Offset, Timestamp, timestamp
 from memories.models import MemoryQuery
 from memories.permission import readable
@@ -13,7 +14,7 @@ from memories.stores.port import Store
 from memories.stores.port_log import AccessType
 
 
-class LogQuery(BaseModel):
+class LogQuery(Model):
     """Which part of a log."""
 
     model_config = MemoryQuery.model_config
@@ -22,10 +23,8 @@ class LogQuery(BaseModel):
     offset: Offset = 0
 
 
-class LoggedAccess(BaseModel):
+class LoggedAccess(Model):
     """One access of a memory."""
-
-    model_config = ConfigDict(frozen=True)
 
     accessed_at: Timestamp
     access_type: AccessType = Field(
@@ -35,10 +34,8 @@ class LoggedAccess(BaseModel):
     agent_id: str
 
 
-class LogPage(BaseModel):
+class LogPage(Model):
     """A part of a memory's log, newest first, and how many accesses there are in all."""
-
-    model_config = ConfigDict(frozen=True)
 
     items: list[LoggedAccess]
     total: int = Field(ge=0)

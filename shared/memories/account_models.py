@@ -2,9 +2,10 @@
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
+from memories.base_model import Model
 from memories.fields import (
     MAX_LIMIT,
     AgentId,
@@ -45,7 +46,7 @@ MetadataPatch = Annotated[
 ]
 
 
-class AgentQuery(BaseModel):
+class AgentQuery(Model):
     """Which part of the agents."""
 
     model_config = MemoryQuery.model_config
@@ -54,7 +55,7 @@ class AgentQuery(BaseModel):
     offset: Offset = 0
 
 
-class AgentDescription(BaseModel):
+class AgentDescription(Model):
     """What an agent is called and can do. What is not sent is not known any more."""
 
     model_config = MemoryQuery.model_config
@@ -63,10 +64,8 @@ class AgentDescription(BaseModel):
     capabilities: Capabilities = Field(default_factory=list)
 
 
-class Agent(BaseModel):
+class Agent(Model):
     """One of the user's agents."""
-
-    model_config = ConfigDict(frozen=True)
 
     agent_id: AgentId
     name: str | None
@@ -74,10 +73,8 @@ class Agent(BaseModel):
     created_at: Timestamp = Field(description="When it was first seen")
 
 
-class AgentPage(BaseModel):
+class AgentPage(Model):
     """A part of the agents, those first seen first, and how many there are in all."""
-
-    model_config = ConfigDict(frozen=True)
 
     items: list[Agent]
     total: int = Field(ge=0)
@@ -86,7 +83,7 @@ class AgentPage(BaseModel):
     has_more: bool = Field(description="Whether agents follow this page")
 
 
-class MemoryCounts(BaseModel):
+class MemoryCounts(Model):
     """How many memories the agent that asks may see."""
 
     active: int = Field(ge=0)
@@ -94,10 +91,8 @@ class MemoryCounts(BaseModel):
     deleted: int = Field(ge=0)
 
 
-class Me(BaseModel):
+class Me(Model):
     """The user who owns the memories."""
-
-    model_config = ConfigDict(frozen=True)
 
     user_id: str
     created_at: Timestamp = Field(description="When the first of the user's agents was first seen")
@@ -106,7 +101,7 @@ class Me(BaseModel):
     agents: int = Field(ge=0)
 
 
-class MePatch(BaseModel):
+class MePatch(Model):
     """What to change of the user. What is not sent stays."""
 
     model_config = MemoryQuery.model_config
@@ -114,7 +109,7 @@ class MePatch(BaseModel):
     metadata: Omittable[MetadataPatch] = None
 
 
-class Erased(BaseModel):
+class Erased(Model):
     """How many were erased, of each kind."""
 
     memories: int = Field(default=0, ge=0, description="Of any status")
@@ -123,10 +118,8 @@ class Erased(BaseModel):
     log_entries: int = Field(default=0, ge=0)
 
 
-class Receipt(BaseModel):
+class Receipt(Model):
     """What an erasure has erased since it began."""
-
-    model_config = ConfigDict(frozen=True)
 
     user_id: str
     agent_id: str | None = Field(description="The agent that is erased; null for all of the user")

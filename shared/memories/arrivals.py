@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
+from memories.base_model import DEFERRED
 from memories.errors import InvalidInput, Problem
 from memories.fields import MAX_LINES
 from memories.stores.port import Record
@@ -20,7 +21,7 @@ from memories.transfer_models import (
 )
 from memories.validation import invalid_input
 
-_LINE: TypeAdapter[ImportedMemory | ImportedRelation] = TypeAdapter(ImportLine)
+_LINE: TypeAdapter[ImportedMemory | ImportedRelation] = TypeAdapter(ImportLine, config=DEFERRED)
 
 
 class MemoryLine(NamedTuple):

@@ -8,7 +8,6 @@ from memories.config import InvalidSetting, Settings, StoreKind
 from memories.service import MemoryService
 from memories.stores.port import Store
 from memories.stores.port_usage import Limits
-from memories.stores.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -26,13 +25,15 @@ ATTEMPTS = 3
 
 def build_store(settings: Settings) -> Store:
     """Open the store that the settings name. Raises UnusableDataFile, InvalidSetting."""
+    # Loaded when needed: a store of SQLite's works without boto3, and each starts sooner.
     if settings.store is StoreKind.DYNAMODB:
-        # Loaded when needed: a store of SQLite's works without boto3, and starts sooner.
         from memories.stores.dynamodb import DynamoDBStore  # noqa: PLC0415
 
         return DynamoDBStore(
             build_client(settings), settings.table, idempotency_table=settings.idempotency_table
         )
+    from memories.stores.sqlite import SqliteStore  # noqa: PLC0415
+
     return SqliteStore(settings.data, log_days=settings.log_days)
 
 

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from memories.base_model import Model
 from memories.fields import (
     MAX_LIMIT,
     Category,
@@ -36,11 +37,9 @@ def _without_null(schema: dict[str, Any]) -> None:
             del field["default"]
 
 
-class _Input(BaseModel):
+class _Input(Model):
     # Strict: a number sent as a string is a mistake to be told, not to be guessed at.
-    model_config = ConfigDict(
-        extra="forbid", strict=True, frozen=True, json_schema_extra=_without_null
-    )
+    model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra=_without_null)
 
 
 def _sent(patch: _Input, model: type[_Input]) -> dict[str, Any]:
@@ -123,10 +122,8 @@ class PrimingQuery(_Input):
         )
 
 
-class Memory(BaseModel):
+class Memory(Model):
     """One record, as every surface shows it."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: int = Field(ge=1)
     content: str
@@ -139,7 +136,7 @@ class Memory(BaseModel):
     version: int = Field(ge=1)
 
 
-class Permissions(BaseModel):
+class Permissions(Model):
     """Who of the person's agents may read a memory, and who may change it."""
 
     model_config = _Input.model_config
@@ -173,10 +170,8 @@ class FullMemory(Memory):
     permissions: Permissions
 
 
-class Page(BaseModel):
+class Page(Model):
     """A part of the matches, and how many there are in all."""
-
-    model_config = ConfigDict(frozen=True)
 
     items: list[Memory]
     total: int = Field(ge=0, description="Every match the caller may see, on any page")
@@ -191,10 +186,8 @@ class FullPage(Page):
     items: list[FullMemory]  # type: ignore[assignment]  # a list that no one writes to
 
 
-class PrimedContext(BaseModel):
+class PrimedContext(Model):
     """The start of a session: what a person prefers, and who they are."""
-
-    model_config = ConfigDict(frozen=True)
 
     preferences: Page
     identities: Page

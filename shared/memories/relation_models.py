@@ -1,7 +1,8 @@
 """Relations between memories: how they are asked for and how they are shown."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from memories.base_model import Model
 from memories.fields import (
     MAX_LIMIT,
     Direction,
@@ -20,7 +21,7 @@ SUPERSEDES = "supersedes"
 MAX_DEPTH = 3
 
 
-class RelationDraft(BaseModel):
+class RelationDraft(Model):
     """How a memory relates to another."""
 
     model_config = MemoryQuery.model_config
@@ -32,7 +33,7 @@ class RelationDraft(BaseModel):
     )
 
 
-class RelationQuery(BaseModel):
+class RelationQuery(Model):
     """Which relations of a memory, and which part of them."""
 
     model_config = MemoryQuery.model_config
@@ -43,7 +44,7 @@ class RelationQuery(BaseModel):
     offset: Offset = 0
 
 
-class RelatedQuery(BaseModel):
+class RelatedQuery(Model):
     """Which memories around another, and how many of them."""
 
     model_config = MemoryQuery.model_config
@@ -59,10 +60,8 @@ class RelatedQuery(BaseModel):
     limit: Limit = 10
 
 
-class Relation(BaseModel):
+class Relation(Model):
     """One memory relates to another."""
-
-    model_config = ConfigDict(frozen=True)
 
     from_id: int = Field(ge=1)
     relation_type: str
@@ -72,10 +71,8 @@ class Relation(BaseModel):
     agent_id: str = Field(description="The agent that recorded it")
 
 
-class RelationPage(BaseModel):
+class RelationPage(Model):
     """A part of a memory's relations, and how many there are in all."""
-
-    model_config = ConfigDict(frozen=True)
 
     items: list[Relation]
     total: int = Field(ge=0, description="Every relation the caller may see, on any page")
@@ -84,20 +81,16 @@ class RelationPage(BaseModel):
     has_more: bool = Field(description="Whether relations follow this page")
 
 
-class RelatedMemory(BaseModel):
+class RelatedMemory(Model):
     """A memory, and how it was come to."""
-
-    model_config = ConfigDict(frozen=True)
 
     memory: Memory
     depth: int = Field(ge=1, le=MAX_DEPTH, description="How many relations away it is")
     relations: list[Relation] = Field(description="Those that led to it")
 
 
-class RelatedMemories(BaseModel):
+class RelatedMemories(Model):
     """What is around a memory, nearest first, each memory once."""
-
-    model_config = ConfigDict(frozen=True)
 
     items: list[RelatedMemory]
     has_more: bool = Field(description="Whether there are more than were asked for")

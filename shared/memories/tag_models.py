@@ -1,12 +1,13 @@
 """Tags: how they are asked for and how they are shown."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from memories.base_model import Model
 from memories.fields import MAX_LIMIT, Limit, Offset
 from memories.models import MemoryQuery
 
 
-class TagQuery(BaseModel):
+class TagQuery(Model):
     """Which part of the tags."""
 
     model_config = MemoryQuery.model_config
@@ -15,19 +16,15 @@ class TagQuery(BaseModel):
     offset: Offset = 0
 
 
-class TagCount(BaseModel):
+class TagCount(Model):
     """A tag, and how many memories have it."""
-
-    model_config = ConfigDict(frozen=True)
 
     tag: str
     count: int = Field(ge=1, description="Memories with it that the caller may see")
 
 
-class TagPage(BaseModel):
+class TagPage(Model):
     """A part of the tags in use, how many there are in all, and those that are usual."""
-
-    model_config = ConfigDict(frozen=True)
 
     items: list[TagCount]
     total: int = Field(ge=0, description="Every tag in use that the caller may see, on any page")

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
+from memories.base_model import Model
 from memories.errors import Problem
 from memories.fields import (
     MAX_ID,
@@ -30,7 +31,7 @@ from memories.models import Memory, MemoryQuery, Permissions
 Result = Literal["recorded", "kept", "refused"]
 
 
-class ExportQuery(BaseModel):
+class ExportQuery(Model):
     """Which part of the records."""
 
     model_config = MemoryQuery.model_config
@@ -39,10 +40,8 @@ class ExportQuery(BaseModel):
     limit: ExportLimit = MAX_LINES
 
 
-class ExportedRelation(BaseModel):
+class ExportedRelation(Model):
     """How the memory relates to another."""
-
-    model_config = ConfigDict(frozen=True)
 
     relation_type: str
     to_id: int
@@ -64,7 +63,7 @@ class ExportedMemory(Memory):
     relations: list[ExportedRelation]
 
 
-class ExportPage(BaseModel):
+class ExportPage(Model):
     """Some records, each as a line of JSON. ``next`` is where to go on after, if more follow."""
 
     lines: list[str]
@@ -74,8 +73,12 @@ class ExportPage(BaseModel):
 Id = Annotated[int, Field(ge=1, le=MAX_ID)]
 
 
-class _Imported(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+# Not checked, for that would build the model.
+_OPEN = Permissions.model_construct(is_public=True, read_only=False, shared_with_agents=[])
+
+
+class _Imported(Model):
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class _RelationFields(_Imported):
@@ -115,7 +118,7 @@ class ImportedMemory(_Imported):
     category: Category | None = None
     source: Source | None = None
     access_count: Count = 0
-    permissions: Permissions = Permissions(is_public=True, read_only=False, shared_with_agents=[])
+    permissions: Permissions = _OPEN
     relations: list[RelationOfMemory] = Field(default_factory=list)
 
     @model_validator(mode="after")
@@ -125,7 +128,7 @@ class ImportedMemory(_Imported):
         return self
 
 
-class ImportedLine(BaseModel):
+class ImportedLine(Model):
     """What became of a line, and the id that its memory has here.
 
     The problems are those of a refused line, or of relations of a memory that is not refused.
@@ -137,7 +140,7 @@ class ImportedLine(BaseModel):
     problems: list[Problem] = Field(default_factory=list)
 
 
-class ImportReport(BaseModel):
+class ImportReport(Model):
     """What became of each line that is not blank, and how many there are of each result.
 
     Relations count as lines where they are lines of their own.

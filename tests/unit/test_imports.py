@@ -24,6 +24,7 @@ LAYERS = [
     },
     {"memories.principal", "memories.config", "memories.validation", "memories.grants"},
     {
+        "memories.base_model",
         "memories.fields",
         "memories.models",
         "memories.account_models",

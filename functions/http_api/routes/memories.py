@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from http_api.answers import json_answer, memory_answer
 from http_api.operations import operation
+from memories.base_model import DEFERRED
 from memories.fields import MAX_BATCH, Omittable
 from memories.models import (
     FullMemory,
@@ -24,7 +25,7 @@ from memories.service import MemoryService
 
 Batch = Annotated[list[MemoryDraft], Field(min_length=1, max_length=MAX_BATCH)]
 
-_MEMORIES: TypeAdapter[list[Memory]] = TypeAdapter(list[Memory])
+_MEMORIES: TypeAdapter[list[Memory]] = TypeAdapter(list[Memory], config=DEFERRED)
 
 
 View = Annotated[

@@ -2,8 +2,6 @@
 
 import json
 
-from pydantic import BaseModel
-
 from mcp_server.arguments import (
     InspectMemory,
     PrimeMemoryContext,
@@ -15,6 +13,7 @@ from mcp_server.arguments import (
     ShareMemory,
 )
 from mcp_server.tool import Remarked, Tool
+from memories.base_model import Model
 from memories.fields import MAX_BATCH, MemoryType
 from memories.models import Memory, Page, Permissions, PrimedContext, PrimingQuery
 from memories.principal import READ, WRITE, Principal
@@ -25,7 +24,7 @@ _REPLAYED = (
 )
 
 
-class Recorded(BaseModel):
+class Recorded(Model):
     """What was recorded, in order."""
 
     memories: list[Memory]
