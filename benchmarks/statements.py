@@ -175,8 +175,10 @@ def pages_in(results: Sequence[Rows]) -> list[list[dict[str, Any]]]:
 
 def record_in(results: Sequence[Rows]) -> dict[str, Any]:
     """Return the nine fields of the record that the last statement with one gave."""
-    rows = next(rows for rows in reversed(results) if rows and len(rows[0]) == len(Record._fields))
-    return shown(rows[0])
+    fields = len(Record._fields)
+    # The id of the row may come first.
+    rows = next(rows for rows in reversed(results) if rows and len(rows[0]) in {fields, fields + 1})
+    return shown(rows[0][-fields:])
 
 
 def shown(row: Sequence[Any]) -> dict[str, Any]:
