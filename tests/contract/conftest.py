@@ -13,17 +13,15 @@ from memories.stores.dynamodb import DynamoDBStore
 from memories.stores.port import Store
 from memories.stores.sqlite import SqliteStore
 
-# The core of the contract, which is tried by every way in, and on DynamoDB through MCP too.
+# The core of the contract, for which DynamoDB is tried through MCP too.
 _CORE = {"test_changes", "test_memory", "test_retrieval"}
-
-_ALL_WAYS = {"event", "socket", "mcp", "mcp of 2025"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out what would show nothing new, for each way in takes its time, and moto does.
+    """Leave out what would show nothing new: moto is slow, so on it each door has one way in.
 
-    What comes after the core, or takes hundreds of memories, goes one way through each door on
-    SQLite, and through HTTP on DynamoDB: no door knows which store there is.
+    What comes after the core, or takes hundreds of memories, goes through MCP on SQLite: no door
+    knows which store there is.
     """
     items[:] = [item for item in items if not _is_superfluous(item)]
     for item in items:
@@ -33,15 +31,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _is_superfluous(item: pytest.Item) -> bool:
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    is_core = item.path.stem in _CORE and item.get_closest_marker("hundreds") is None
-    ways = {
-        ("sqlite", True): _ALL_WAYS,
-        ("sqlite", False): {"event", "mcp"},
-        ("dynamodb", True): {"event", "mcp"},
-        ("dynamodb", False): {"event"},
-    }
-    on = parameters.get("store", "sqlite"), is_core
-    return parameters.get("door_of", "event") not in ways[on]
+    both = item.path.stem in _CORE and item.get_closest_marker("hundreds") is None
+    ways = {"event", "mcp"} if both else {"event"}
+    return parameters.get("store") == "dynamodb" and parameters.get("door_of", "event") not in ways
 
 
 def _is_deep(item: pytest.Item) -> bool:

@@ -156,7 +156,7 @@ def test_two_processes_on_one_file_lose_and_mix_nothing(tmp_path: Path) -> None:
 
 
 def test_two_processes_that_create_the_file_together_both_start(tmp_path: Path) -> None:
-    for number in range(3):
+    for number in range(5):
         data = tmp_path / f"{number}.db"
         with ThreadPoolExecutor(2) as threads:
             managers = [server_on(data) for _ in range(2)]
