@@ -180,16 +180,16 @@ class SqliteStore:
         self._session.close()
 
     def _access(self, principal: Principal, memory_id: int, accessed_at: str) -> Record | None:
-        accessed = self._set(
-            principal,
-            memory_id,
-            "last_accessed_at = :at, access_count = access_count + 1",
-            f"{NOT_DELETED} AND {READABLE}",
-            {"at": accessed_at},
-        )
-        if accessed is None:
+        try:
+            row_id, record = self._change(
+                principal,
+                memory_id,
+                "last_accessed_at = :at, access_count = access_count + 1",
+                f"{NOT_DELETED} AND {READABLE}",
+                {"at": accessed_at},
+            )
+        except ConditionFailed:
             return None
-        row_id, record = accessed
         self.log.add([row_id], "read", principal.agent_id, accessed_at)
         return record
 
@@ -205,20 +205,6 @@ class SqliteStore:
         values: Mapping[str, Any],
     ) -> tuple[int, Record]:
         """Change a memory, and return its row id and its new record. Raises ConditionFailed."""
-        changed = self._set(principal, memory_id, assignments, condition, values)
-        if changed is None:
-            raise ConditionFailed(self._find(principal, memory_id))
-        return changed
-
-    def _set(
-        self,
-        principal: Principal,
-        memory_id: int,
-        assignments: str,
-        condition: str,
-        values: Mapping[str, Any],
-    ) -> tuple[int, Record] | None:
-        """Change a memory as _change does, or return None where the condition fails."""
         row = self._session.one(
             f"UPDATE memories SET {assignments} WHERE {_EXISTS} AND {condition} "
             f"RETURNING row_id, {COLUMNS}",
@@ -229,7 +215,9 @@ class SqliteStore:
                 **values,
             },
         )
-        return (row[0], record_of(row[1:])) if row else None
+        if row is None:
+            raise ConditionFailed(self._find(principal, memory_id))
+        return row[0], record_of(row[1:])
 
     def _reserve(self, user_id: str, count: int, at: str) -> tuple[int, int]:
         """Return the first row id and the first id of ``count`` new ones."""
