@@ -1,21 +1,22 @@
 """Whether the function runs, and whether it can serve."""
 
 from aws_lambda_powertools.event_handler import Response
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from http_api.answers import json_answer
 from http_api.operations import operation
+from memories.base_model import Model
 from memories.errors import StoreUnavailable
 from memories.service import MemoryService
 
 
-class Health(BaseModel):
+class Health(Model):
     """The function runs."""
 
     status: str = Field(examples=["ok"])
 
 
-class Readiness(BaseModel):
+class Readiness(Model):
     """Whether the function can serve, check by check."""
 
     status: str = Field(examples=["ready", "not_ready"])

@@ -3,11 +3,11 @@
 from typing import Annotated, Literal
 
 from aws_lambda_powertools.event_handler import Response
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from http_api.answers import json_answer, memory_answer
 from http_api.operations import operation
-from memories.base_model import DEFERRED
+from memories.base_model import DEFERRED, Model
 from memories.fields import MAX_BATCH, Omittable
 from memories.models import (
     FullMemory,
@@ -40,7 +40,7 @@ class ListQuery(MemoryQuery):
     view: View = None
 
 
-class ItemQuery(BaseModel):
+class ItemQuery(Model):
     """How a memory is shown."""
 
     model_config = MemoryQuery.model_config
