@@ -28,7 +28,7 @@ from http_client import (
     claims_of,
     serving,
 )
-from mcp_door import mcp_door
+from mcp_door import McpDoor, mcp_door
 from memories.bootstrap import build_client
 from memories.config import Settings
 from memories.service import MemoryService
@@ -37,7 +37,11 @@ from memories.stores.sqlite import SqliteStore
 
 # Tests that share what takes long to set up, each group of them in one process: a deployment, the
 # clients of others and their servers.
-_TOGETHER = ("tests/e2e/", "tests/mcp_surface/test_clients.py", "tests/mcp_surface/test_conf")
+_TOGETHER = (
+    "tests/e2e/",
+    "tests/mcp_surface/test_clients.py",
+    "tests/mcp_surface/test_conformance.py",
+)
 
 
 class Together(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
@@ -135,7 +139,7 @@ def portal() -> Iterator[BlockingPortal]:
 @pytest.fixture(scope="session")
 def mcp_door_of(
     running: tuple[Switchboard, str], portal: BlockingPortal
-) -> Iterator[Callable[[ConnectMode, str], Door]]:
+) -> Iterator[Callable[[ConnectMode, str], McpDoor]]:
     """MCP clients as an agent, kept: what each of them does to know the tools takes long."""
     _, url = running
     with ExitStack() as stack:
@@ -147,7 +151,7 @@ def door_of(
     request: pytest.FixtureRequest,
     handler: Handler,
     url: str,
-    mcp_door_of: Callable[[ConnectMode, str], Door],
+    mcp_door_of: Callable[[ConnectMode, str], McpDoor],
 ) -> Iterator[Callable[[str], Door]]:
     """Each way to the service, as an agent: HTTP by event and by socket, MCP by both its eras."""
     with ExitStack() as stack:

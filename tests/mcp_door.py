@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -37,9 +37,17 @@ _KINDS = {
 @contextmanager
 def mcp_door(portal: BlockingPortal, url: str, mode: ConnectMode, agent: str) -> Iterator[McpDoor]:
     """Connect to the server at ``url`` as an agent."""
+    with connected(portal, url, mode, {b"x-agent-id": agent.encode()}) as door:
+        yield door
+
+
+@contextmanager
+def connected(
+    portal: BlockingPortal, url: str, mode: ConnectMode, headers: Mapping[bytes, bytes]
+) -> Iterator[McpDoor]:
+    """Connect to the server at ``url`` with headers."""
     with ExitStack() as stack:
         enter = stack.enter_context
-        headers = {b"x-agent-id": agent.encode()}
         http = httpx2.AsyncClient(headers=headers, timeout=30, verify=NO_TLS)
         enter(portal.wrap_async_context_manager(http))
         client = Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode)

@@ -1,25 +1,24 @@
 """What is around a memory, as the tool that follows relations tells it."""
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from anyio.from_thread import BlockingPortal
+from mcp.client.client import ConnectMode
 
 from clock import Clock
 from doors import Refused, draft
-from mcp_door import McpDoor, mcp_door
+from mcp_door import McpDoor
 
 McpOf = Callable[[str], McpDoor]
 Related = dict[str, Any]
 
 
 @pytest.fixture
-def mcp_of(url: str, portal: BlockingPortal) -> Iterator[McpOf]:
-    with ExitStack() as stack:
-        yield lambda agent: stack.enter_context(mcp_door(portal, url, "2026-07-28", agent))
+def mcp_of(url: str, mcp_door_of: Callable[[ConnectMode, str], McpDoor]) -> McpOf:
+    return partial(mcp_door_of, "2026-07-28")
 
 
 @pytest.fixture

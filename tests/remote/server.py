@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
-import httpx2
 from anyio.from_thread import BlockingPortal
-from mcp.client import Client
 from mcp.client.client import ConnectMode
-from mcp.client.streamable_http import streamable_http_client
 
 from http_client import NO_TLS, serving_app
 from issuer import AUDIENCE, Issuer
-from mcp_door import McpDoor
+from mcp_door import McpDoor, connected
 from mcp_server.keys import IssuerKeys
 from mcp_server.remote import build_remote
 from mcp_server.tokens import TokenVerifier
@@ -97,7 +94,6 @@ def door_of(
 ) -> Iterator[McpDoor]:
     """The SDK's client with a token, to a server at ``url``."""
     headers = {"Authorization": f"Bearer {token}"} | headers
-    http_client = httpx2.AsyncClient(headers=headers, timeout=30, verify=NO_TLS)
-    client = Client(streamable_http_client(f"{url}/mcp", http_client=http_client), mode=mode)
-    with portal.wrap_async_context_manager(http_client), portal.wrap_async_context_manager(client):
-        yield McpDoor(portal, client)
+    sent = {name.encode(): value.encode() for name, value in headers.items()}
+    with connected(portal, url, mode, sent) as door:
+        yield door
