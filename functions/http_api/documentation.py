@@ -11,7 +11,8 @@ from pydantic.json_schema import JsonSchemaMode
 
 from http_api.errors import JSON, LINES
 from http_api.links import links_from
-from http_api.operations import OPERATIONS, VERSION_TAG, Operation, operation, parameter_type
+from http_api.operations import OPERATIONS, Operation, operation
+from http_api.reading import VERSION_TAG, parameter_type
 from http_api.schemas import Schemas
 from memories import __version__
 from memories.base_model import Model

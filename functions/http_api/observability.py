@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
-from http_api.operations import OPERATIONS, Event
+from http_api.operations import OPERATIONS
+from http_api.reading import Event
 from memories.config import Settings
 from memories.errors import StoreUnavailable
 from memories.stores.port import Store
